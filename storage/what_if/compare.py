@@ -97,11 +97,7 @@ class Comparison:
     untold: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, one: Variant) -> Variant:
-<<<<<<< HEAD
-        """Return what a variant is compared with: the server as it is, or without hints."""
-=======
-        """Return what a variant is compared with: the server as it is, or that without hints."""
->>>>>>> storage-sif
+        """Return what a variant is compared with: the server, or the same without hints."""
         name = self.beside.get(one.name, NOW)
         return next(each for each in self.variants if each.name == name)
 

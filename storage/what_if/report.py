@@ -74,11 +74,7 @@ def conclusion(of: Comparison) -> list[str]:
         plain = before is of.now()
         than, of_it = ("", "") if plain else (f" than {before.name}", f" from {before.name}")
         if verdict == "cannot be told":
-<<<<<<< HEAD
-            sentence = f"{each.name}: {_no_difference(each, before)} ({change:+.1%}{beside})"
-=======
-            sentence = f"{each.name}: no difference that can be told{of_it} ({change:+.1%})"
->>>>>>> storage-sif
+            sentence = f"{each.name}: {_no_difference(each, before)}{of_it} ({change:+.1%})"
         else:
             sentence = (
                 f"{each.name}: {verdict}{than} by {abs(change):.0%}: {why(each, before, kind)}"

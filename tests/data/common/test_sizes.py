@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.data.common.sizes import size
+from birthmark.data.common.sizes import in_words, size
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,17 @@ def test_a_size_is_bytes_or_has_a_binary_unit(text: str, expected: int) -> None:
 def test_what_is_no_size_is_refused_with_what_was_expected(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no size: expected bytes, or a number with K, M, G"):
         size(text)
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (0, "0 bytes"),
+        (1023, "1,023 bytes"),
+        (4 << 20, "4 MB"),
+        (3 << 29, "1.5 GB"),
+        (1 << 50, "1,024 TB"),
+    ],
+)
+def test_bytes_are_told_as_a_size(count: int, expected: str) -> None:
+    assert in_words(count) == expected

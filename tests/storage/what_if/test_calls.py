@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +117,31 @@ def test_a_compound_is_one_call_what_its_main_operation_is(tmp_path: Path) -> No
         )
     (found,) = read(survey(dataset(tmp_path / "d", batch)))
     assert [CLASSES[own] for own in found["class"].to_pylist()] == ["read", "getattr"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda rows: rows.drop_columns(["op"]), "column op: expected .*, found none"),
+        (
+            lambda rows: rows.set_column(0, "time", pa.array([b"x"] * len(rows))),
+            "column time: expected",
+        ),
+    ],
+)
+def test_a_file_with_other_columns_is_refused(
+    tmp_path: Path, change: Callable[[pa.Table], pa.Table], expected: str
+) -> None:
+    folder = dataset(tmp_path / "d", operations(calls((0, 10, "read", 1))))
+    (path,) = (path for path in folder.rglob("*.parquet") if "operations" in path.parts)
+    pq.write_table(change(pq.read_table(path)), path)
+    with pytest.raises(ValueError, match=f"{path.name}: {expected}"):
+        survey(folder)
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    folder = dataset(tmp_path / "d", operations(calls((0, 10, "read", 1))))
+    (path,) = (path for path in folder.rglob("*.parquet") if "operations" in path.parts)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(ValueError, match=f"{path}: expected an intact Parquet file: "):
+        survey(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,8 +13,8 @@ import pytest
 
 from birthmark.storage.what_if.calls import survey
 from birthmark.storage.what_if.compare import NOW, Comparison, compare
-from birthmark.storage.what_if.fit import Fit, fit
-from birthmark.storage.what_if.report import conclusion, html, promise
+from birthmark.storage.what_if.fit import Fit, Unknown, fit
+from birthmark.storage.what_if.report import as_it_is, conclusion, html, promise
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.truth import capture
 from birthmark.storage.what_if.variants import Change
@@ -71,6 +72,28 @@ def test_it_is_said_why(compared: Comparison) -> None:
     assert hits[0] > hits[1]
 
 
+def test_what_the_server_may_have_already_is_not_ranked(found: Fit) -> None:
+    unsure = replace(found, unknowns={"threads": Unknown(8, 2, 16, "threads")})
+    changes = {
+        "fewer": Change(threads=2),
+        "many": Change(threads=64),
+        "both": Change(threads=4, memory=1 << 30),
+    }
+    compared = compare(unsure, changes, OPTIONS)
+    by_name = {each.name: each for each in compared.variants}
+    assert [name for name, each in by_name.items() if each.may_be_now] == ["fewer"]
+    assert "the server may have 16 threads already: see what was fitted" in by_name["many"].notes
+    slow = replace(by_name["fewer"], values=[9 * value for value in by_name["fewer"].values])
+    assert compared.verdict(slow, compared.now()) == "cannot be told"
+    assert compared.verdict(slow, by_name["many"]) == "slower"
+
+
+def test_what_changes_nothing_is_no_difference(found: Fit) -> None:
+    told = conclusion(compare(found, {"channels": Change(channels=found.server.channels)}, OPTIONS))
+    assert told[0].startswith("channels: no difference (+0.0%)")
+    assert f"{found.server.threads} threads, 1 processors, 8" in as_it_is(found)
+
+
 def test_a_worse_prediction_ranks_less(compared: Comparison) -> None:
     unsure = Comparison(compared.fit, compared.options, compared.variants, error=float("inf"))
     assert unsure.pairs() == []
@@ -114,6 +137,14 @@ def test_a_capture_becomes_a_report(folder: Path, tmp_path: Path) -> None:
     rows = pq.read_table(out / "what-if.parquet").to_pylist()
     assert {row["variant"] for row in rows} == {"now", "memory=1G"}
     assert "memory=1G: faster by" in (out / "what-if.html").read_text()
+    assert f"Written: {out / 'what-if.html'}, " in run.stdout
+
+
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_run(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    run = command("what-if", "nowhere", "--try", "memory=1G", "--out", tmp_path / "file" / "sub")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert f"expected a folder; found {tmp_path / 'file'}" in " ".join(run.stderr.split())
 
 
 def test_a_variant_that_names_nothing_is_refused_in_a_line(folder: Path, tmp_path: Path) -> None:

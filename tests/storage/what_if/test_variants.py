@@ -53,6 +53,7 @@ def test_a_file_that_asks_what_cannot_be_is_refused(
     [
         ("memory", r"--try memory: expected SETTING=VALUE, found 'memory'"),
         ("colour=blue", r"--try colour=blue: colour: "),
+        ("memory=1G,memory=2G", r"memory=2G: expected each setting once, found two of memory"),
         ("threads=many", r"--try threads=many: threads: "),
         ("read_ahead=cleverly", r"--try read_ahead=cleverly: read_ahead: .*'slow_down'"),
         ("read_ahead_table=64", r"--try read_ahead_table=64: read_ahead_table: "),
