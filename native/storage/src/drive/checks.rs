@@ -23,16 +23,17 @@ impl Parameters {
         need((1..=1024).contains(&self.heads), "heads", "1 to 1024")?;
         need((1..=1 << 22).contains(&self.cylinders), "cylinders", "1 to 4194304")?;
         let range = self.sparing.range_cylinders;
-        need(range >= 1, "sparing.range_cylinders", "1 or more")?;
+        let ranges = format!("1 to its {} cylinders", self.cylinders);
+        need((1..=self.cylinders).contains(&range), "sparing.range_cylinders", &ranges)?;
         time(self.head_switch_ms, "head_switch_ms")?;
         time(self.write_settle_ms, "write_settle_ms")?;
         time(self.bus_ms_per_sector, "bus_ms_per_sector")?;
         self.overheads_ms.check()?;
         self.buffer.check()?;
         self.write_cache.map_or(Ok(()), |cache| cache.check())?;
-        check_seek(&self.seek, "seek")?;
+        check_seek(&self.seek, self.cylinders, "seek")?;
         if !self.write_seek.is_empty() {
-            check_seek(&self.write_seek, "write_seek")?;
+            check_seek(&self.write_seek, self.cylinders, "write_seek")?;
         }
         self.check_zones()
     }
@@ -100,10 +101,14 @@ impl WriteCacheParameters {
     }
 }
 
-fn check_seek(points: &[(u32, f64)], key: &str) -> Result<(), ParameterError> {
-    let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0);
+fn check_seek(points: &[(u32, f64)], cylinders: u32, key: &str) -> Result<(), ParameterError> {
     let first = points.first().is_some_and(|point| point.0 == 1);
-    need(rising && first, key, "points for distances that rise from 1")?;
+    need(first, key, "points for distances that rise from 1")?;
+    for (place, pair) in points.windows(2).enumerate() {
+        let key = format!("{key}.{}", place + 1);
+        need(pair[0].0 < pair[1].0, &key, &format!("a distance of more than {}", pair[0].0))?;
+        need(pair[1].0 < cylinders, &key, &format!("a distance within its {cylinders} cylinders"))?;
+    }
     points.iter().try_for_each(|point| time(point.1, key))
 }
 

@@ -19,7 +19,7 @@ fn the_small_drive_is_none_of_them() {
 
 #[test]
 fn numbers_out_of_range_are_named() {
-    let cases: [Case<Parameters>; 12] = [
+    let cases: [Case<Parameters>; 15] = [
         (|drive| drive.rpm = 0.0, "rpm: "),
         (|drive| drive.rpm = f64::NAN, "rpm: "),
         (|drive| drive.heads = 0, "heads: "),
@@ -34,6 +34,12 @@ fn numbers_out_of_range_are_named() {
             |drive| drive.seek = vec![(2, 1.0)],
             "seek: expected points for distances that rise from 1",
         ),
+        (|drive| drive.seek = vec![(1, 1.0), (3, 2.0), (3, 3.0)], "seek.2: expected a distance of"),
+        (
+            |drive| drive.seek = vec![(1, 1.0), (6, 2.0)],
+            "seek.1: expected a distance within its 6 c",
+        ),
+        (|drive| drive.sparing.range_cylinders = 7, "sparing.range_cylinders: expected 1 to its 6"),
         (|drive| drive.sectors = 81, "sectors: expected 1 to 80, as zones have"),
     ];
     for (change, expected) in cases {

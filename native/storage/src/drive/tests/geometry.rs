@@ -87,7 +87,8 @@ fn chance(seed: u64, mapping: Mapping, at_end_of: Spares) -> Parameters {
     }
     let sparing = Sparing { at_end_of, range_cylinders: 2 };
     let cylinders = first_cylinder + 1;
-    let mut drive = Parameters { heads, cylinders, mapping, sparing, zones, ..small() };
+    let seek = vec![(1, 1.0), (2, 2.0)];
+    let mut drive = Parameters { heads, cylinders, mapping, sparing, seek, zones, ..small() };
     drive.sectors = walk(&drive).len() as u64;
     drive
 }
