@@ -71,11 +71,15 @@ class AttachedOptions(Strict):
     drive: str = Field(
         default="", description="what each disk is: a name, or a file; else as costs say"
     )
-    requests: int = Field(default=1_000_000, ge=1, description="how many are served at most")
-    warm_up: int = Field(
-        default=0, ge=0, description="how many before them are only shown to the caches"
+    requests: int = Field(
+        default=1_000_000, ge=1, le=10**12, description="how many are served at most"
     )
-    seed: int = Field(default=1, ge=0, description="of a synthetic load, and of where files begin")
+    warm_up: int = Field(
+        default=0, ge=0, le=10**12, description="how many before them are only shown to the caches"
+    )
+    seed: int = Field(
+        default=1, ge=0, le=2**53, description="of a synthetic load, and of where files begin"
+    )
 
 
 class PaperOptions(Strict):

@@ -20,6 +20,8 @@ ORGANIZATIONS: tuple[Organization, ...] = ("server_disk", "net_disk")
 def compare(load: str, asked: AttachedOptions) -> dict[str, dict[str, Any]]:
     """Return how each organization answers a load: ``nfs``, ``web``, or a trace's path."""
     loads: dict[str, Load] = {"nfs": NFS, "web": WEB}
+    if load not in loads and not Path(load).exists():
+        raise ValueError(f"expected {', '.join(loads)}, or a trace; found {load}, which is no file")
     found: dict[str, dict[str, Any]] = {}
     for organization in ORGANIZATIONS:
         system = System(
@@ -79,4 +81,6 @@ def serve(
         "requests": requests,
     }
     found: dict[str, Any] = json.loads(storage_attached(json.dumps(experiment)))
+    if not found["response"]["count"]:
+        raise ValueError(f"{load}: expected requests behind the warm-up's, found none")
     return found

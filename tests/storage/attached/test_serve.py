@@ -113,4 +113,13 @@ def test_the_command_compares_both_organizations(tmp_path: Path) -> None:
 def test_a_trace_that_there_is_not_is_refused() -> None:
     run = command("nowhere")
     assert run.returncode == 1
-    assert run.stderr == "birthmark: nowhere: No such file or directory\n"
+    assert run.stderr == "birthmark: expected nfs, web, or a trace; found nowhere, which is no file\n"
+
+
+def test_a_trace_without_requests_and_no_trace_are_refused(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.aus"
+    empty.write_text("")
+    with pytest.raises(ValueError, match=f"{empty}: expected requests behind the warm-up's, found"):
+        compare(str(empty), AttachedOptions())
+    with pytest.raises(ValueError, match="expected nfs, web, or a trace; found bogus, which is no"):
+        compare("bogus", AttachedOptions())
