@@ -131,21 +131,53 @@ def _going_on(columns: dict[str, Ints]) -> Bools:
 
 
 def _dirty(columns: dict[str, Ints]) -> Floats:
-    """Return the bytes that each commit and each stable write has to make stable."""
-    write, commit = CLASSES.index("write"), CLASSES.index("commit")
+    """Return the bytes that each commit and each stable write has to make stable, in blocks."""
     found = np.zeros(len(columns["at"]))
-    held: dict[int, tuple[int, int]] = {}
-    rows = np.flatnonzero(np.isin(columns["class"], (write, commit)))
-    names = ("class", "file", "bytes", "stable", "at")
-    for row, kind, file, count, stable, at in zip(
-        rows.tolist(), *(columns[name][rows].tolist() for name in names), strict=True
+    unstable = _Unstable()
+    rows = np.flatnonzero(np.isin(columns["class"], [CLASSES.index(name) for name in _DIRTYING]))
+    offset, moved = (columns[name][rows].astype(np.int64) for name in ("offset", "bytes"))
+    first, behind = offset // BLOCK, -(-(offset + np.maximum(moved, 1)) // BLOCK)
+    names = ("class", "file", "target", "end", "stable", "at")
+    each = (columns[name][rows].tolist() for name in names)
+    for row, start, stop, kind, file, target, end, stable, at in zip(
+        rows.tolist(), first.tolist(), behind.tolist(), *each, strict=True
     ):
-        if kind == commit:
-            since, count = held.pop(file, (at, 0))
-            found[row] = count if at - since < WRITE_BACK_NS else np.nan
-        elif stable:
-            found[row] = count
+        word = CLASSES[kind]
+        if word == "commit":
+            found[row] = unstable.take(file, at)
+        elif word == "write" and stable:
+            found[row] = (stop - start) * BLOCK
+        elif word == "write":
+            unstable.add(file, range(start, stop), at)
+        elif word == "setattr":
+            unstable.cut(file, end)
         else:
-            since, before = held.get(file, (at, 0))
-            held[file] = (since, before + count)
+            unstable.cut(target, 0 if word in ("remove", "rename") else end)
     return found
+
+
+_DIRTYING = ("write", "commit", "setattr", "create", "remove", "rename")
+
+
+class _Unstable:
+    """Blocks that were written and are not on disk, as far as calls tell, and since when."""
+
+    def __init__(self) -> None:
+        self._files: dict[int, tuple[int, set[int]]] = {}
+
+    def add(self, file: int, blocks: range, at: int) -> None:
+        """Take note that blocks of a file are written."""
+        self._files.setdefault(file, (at, set()))[1].update(blocks)
+
+    def take(self, file: int, at: int) -> float:
+        """Return the bytes of a file's blocks, which are stable now; not a number: not known."""
+        since, blocks = self._files.pop(file, (at, set()))
+        return len(blocks) * BLOCK if at - since < WRITE_BACK_NS else np.nan
+
+    def cut(self, file: int, end: int) -> None:
+        """Take note that a file has so many bytes; `UNKNOWN`: as many as before."""
+        if end != UNKNOWN and file in self._files:
+            since, blocks = self._files.pop(file)
+            left = {block for block in blocks if block * BLOCK < end}
+            if left:
+                self._files[file] = (since, left)

@@ -84,8 +84,9 @@ def test_calls_of_a_connection_that_wait_for_one_another_are_told_from_those_tha
     for in_turn in (False, True):
         slow = {name: own.scaled(4) for name, own in TRUE.work.items()}
         server = TRUE.model_copy(update={"processors": 4, "in_turn": in_turn, "work": slow})
-        made = capture(server, 10_000, 4)
-        fitted_server, unknowns = fitted(sampled(made), made, {"threads": 8}, options)
+        made = capture(server, 20_000, 4)
+        known = {"threads": 8, "processors": 4}
+        fitted_server, unknowns = fitted(sampled(made), made, known, options)
         found = unknowns["connections in turn"]
         assert (found.low, found.value, found.high) == (in_turn, in_turn, in_turn)
         assert fitted_server.in_turn == in_turn
