@@ -262,7 +262,9 @@ def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str
         assumed = read_drive(change.drive).assumed
         notes.append(f"files lie on it as on FFS{f'; assumed of it: {assumed}' if assumed else ''}")
     if hint_of(change) == ORACLE:
-        notes.append("an oracle knows which files will be written most: no model is better by much")
+        notes.append(
+            "an oracle, which no model is, knows which files will be written most for their room"
+        )
     if change.ssd:
         notes.append("an SSD's times are assumed, not measured")
         own = fit.unknowns.get("disk write")

@@ -17,6 +17,8 @@ _ROW_INCHES = 0.42
 _LINE = 28
 """The most characters of a line of a variant's name."""
 _OTHER = "#bbbbbb"
+_BESIDE = 1.06
+"""So much wider than what it shows is a panel, so that nothing is cut off."""
 _COLOURED = {
     "processor": COLOURS[0],
     "processor_queue": COLOURS[5],
@@ -25,6 +27,7 @@ _COLOURED = {
     "disk_queue": COLOURS[4],
     "seek": COLOURS[3],
     "rotation": COLOURS[2],
+    "connection": "#777777",
 }
 _LEAST_SHARE = 0.01
 """Parts that no variant spends so much of its mean on are not shown by themselves."""
@@ -77,7 +80,7 @@ def _latencies(panel: Any, of: Comparison, metric: str) -> None:
         panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         panel.xaxis.minorticks_off()
     else:
-        panel.set_xlim(left=0)
+        panel.set_xlim(0, float((values + spread).max()) * _BESIDE)
     off = "error not known" if error == math.inf else f"off by {math.expm1(error):.0%}"
     panel.set_title(f"{metric} of {kind} calls, μs\n({off})", fontsize=12)
     panel.grid(axis="y", visible=False)

@@ -113,7 +113,9 @@ def test_the_command_compares_both_organizations(tmp_path: Path) -> None:
 def test_a_trace_that_there_is_not_is_refused() -> None:
     run = command("nowhere")
     assert run.returncode == 1
-    assert run.stderr == "birthmark: expected nfs, web, or a trace; found nowhere, which is no file\n"
+    assert (
+        run.stderr == "birthmark: expected nfs, web, or a trace; found nowhere, which is no file\n"
+    )
 
 
 def test_a_trace_without_requests_and_no_trace_are_refused(tmp_path: Path) -> None:
