@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from birthmark.data.settings import Strict
 
@@ -53,6 +53,16 @@ class ReplayOptions(Options):
         default=False, description="take what lies beyond the drive's end from its beginning"
     )
     sector_bytes: int = Field(default=512, ge=1, le=1 << 20, description="of a sector of the drive")
+
+    @model_validator(mode="after")
+    def _of_its_issue_model(self) -> Self:
+        """Refuse what the issue model that was asked for would not look at."""
+        others = ("faster",) if self.issue == "population" else ("clients", "think_ms")
+        for name in others:
+            if getattr(self, name) != type(self).model_fields[name].default:
+                of = "open or dependent" if name == "faster" else "population"
+                raise ValueError(f"{name}: expected issue to be {of}; found {self.issue}")
+        return self
 
 
 class AttachedOptions(Strict):

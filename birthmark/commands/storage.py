@@ -187,13 +187,13 @@ def what_if(
     from birthmark.storage.what_if.fit import fit as run
     from birthmark.storage.what_if.variants import questions
 
-    asks = questions(config, try_ or ())
+    asks = questions(config, try_ or (), model)
     if not asks.variants:
         raise typer.BadParameter("expected a variant: [variants.NAME] in --config, or --try")
     with working("fit") as step:
         found = run(survey(dataset, server), asks.known(), asked)
         step("compare")
-        compared = compare(found, asks.variants, asked, model or asks.model)
+        compared = compare(found, asks.variants, asked, asks.model)
     if as_json:
         print_json(report.comparison_json(compared))
     else:

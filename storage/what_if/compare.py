@@ -19,19 +19,17 @@ from birthmark.layout_hint.replay.conditions import ORACLE
 from birthmark.storage.what_if.calls import read
 from birthmark.storage.what_if.fit import Fit
 from birthmark.storage.what_if.held_out import METRICS
-from birthmark.storage.what_if.layouts import hint_of, layouts
+from birthmark.storage.what_if.layouts import layouts
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.simulate import Run, run
-from birthmark.storage.what_if.variants import Change
-
-NOW = "now"
-"""What the server as it is is called among its variants."""
+from birthmark.storage.what_if.variants import NOW, SSD, Change, refuse
 
 COUNTS = {"threads", "processors"}
 """Unknowns that are counted, of which often only bounds are told."""
 
-SIZES = ("memory", "link", "read_ahead_most", "write_buffer", "stripe", "region")
+SIZES = {"memory", "link", "read_ahead_most", "write_buffer", "stripe", "region"}
+SIZES |= {"disk_read_rate", "disk_write_rate"}
 """Settings in bytes."""
 
 QUICK = 2000.0
@@ -139,13 +137,12 @@ def compare(
     """
     if not variants:
         raise ValueError("expected a variant: a table [variants.NAME] in the file, or --try")
-    if NOW in variants:
-        raise ValueError(f"variants.{NOW}: expected another name: the server as it is has this one")
+    refuse(fit.server, variants, model)
     kinds = [row.kind for row in fit.held_out.rows]
     if options.operation not in kinds:
         there = ", ".join(kinds)
         raise ValueError(f"operation: expected one of {there}; found {options.operation!r}")
-    of = layouts(fit.server, _possible(fit.server, variants))
+    of = layouts(fit.server, variants)
     servers = {NOW: fit.server} | {name: own.of(fit.server) for name, own in of.changes.items()}
     births = of.births(fit.survey, servers, model)
     seeds = range(1, options.seeds + 1)
@@ -167,16 +164,6 @@ def compare(
     ordered = sorted(found, key=lambda each: (each.value, each.name != NOW))
     error = fit.held_out.error(options.operation, options.metric)
     return Comparison(fit, options, ordered, error, of.beside, of.untold)
-
-
-def _possible(server: Server, variants: Mapping[str, Change]) -> Mapping[str, Change]:
-    """Return the variants; raise ValueError, with its name, for one that cannot be."""
-    for name, own in variants.items():
-        try:
-            own.of(server)
-        except ValueError as error:
-            raise ValueError(f"variants.{name}: {error}") from error
-    return variants
 
 
 def _variant(
@@ -261,11 +248,11 @@ def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str
     if change.drive is not None:
         assumed = read_drive(change.drive).assumed
         notes.append(f"files lie on it as on FFS{f'; assumed of it: {assumed}' if assumed else ''}")
-    if hint_of(change) == ORACLE:
+    if change.hint() == ORACLE:
         notes.append(
             "an oracle, which no model is, knows which files will be written most for their room"
         )
-    if change.ssd:
+    if change.ssd and any(told[name] == SSD[name] for name in ("disk_read", "disk_write")):
         notes.append("an SSD's times are assumed, not measured")
         own = fit.unknowns.get("disk write")
         if own is not None and own.value is not None and own.value < QUICK:

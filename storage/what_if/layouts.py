@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from birthmark.layout_hint.replay.conditions import DEFAULT
 from birthmark.storage.what_if.calls import Survey
-from birthmark.storage.what_if.hints import Policy, births, needs_model
+from birthmark.storage.what_if.hints import births
 from birthmark.storage.what_if.lives import NO_BIRTHS, Births
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.variants import Change
@@ -41,37 +40,24 @@ class Layouts:
 
         Raises:
             OSError: the model cannot be read.
-            ValueError: there is none, and a variant needs one; it is no model; no file was made in
-                the dataset; or variants have regions of several sizes.
+            ValueError: it is no model; or no file was made in the dataset.
         """
-        hinted = {name: servers[name] for name, own in self.changes.items() if hint_of(own)}
-        if not hinted:
+        regions = {servers[name].region for name, own in self.changes.items() if own.hint()}
+        if not regions:
             return NO_BIRTHS
-        for name, server in hinted.items():
-            if model is None and needs_model(server.layout_hint):
-                wanted = "expected --model, a compiled image or a registry, or layout_hint oracle"
-                raise ValueError(f"variants.{name}: {wanted}; found {server.layout_hint}")
-        regions = {server.region for server in hinted.values()}
-        if len(regions) > 1:
-            sizes = ", ".join(f"{size:,}" for size in sorted(regions))
-            raise ValueError(f"variants: expected regions of one size, found {sizes} bytes")
-        return births(of.dataset, of.server, model, regions.pop())
-
-
-def hint_of(change: Change) -> Policy | None:
-    """Return which hints a variant follows, if it follows any."""
-    return None if change.layout_hint == DEFAULT else change.layout_hint
+        (region,) = regions  # `variants.refuse` takes care that there is one
+        return births(of.dataset, of.server, model, region)
 
 
 def layouts(server: Server, variants: Mapping[str, Change]) -> Layouts:
     """Return the variants of a server that are simulated, and how those of hints are compared."""
     found = Layouts()
     for name, change in variants.items():
-        if hint_of(change) and change.of(server).drive is None:
+        if change.hint() and change.of(server).drive is None:
             found.untold[name] = NO_ARM
             continue
         found.changes[name] = change
-        plain = change.without_hint() if hint_of(change) else None
+        plain = change.without_hint() if change.hint() else None
         if plain is not None:
             same = [own for own, other in variants.items() if other == plain]
             found.beside[name] = same[0] if same else f"{name}, without hints"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -17,7 +17,7 @@ from birthmark.layout_hint.disks import drive_path
 from birthmark.layout_hint.replay.conditions import DEFAULT
 from birthmark.storage.what_if.ahead import COUNTED, Table
 from birthmark.storage.what_if.ahead import Policy as ReadAhead
-from birthmark.storage.what_if.hints import Policy
+from birthmark.storage.what_if.hints import Policy, needs_model
 from birthmark.storage.what_if.server import Distribution, Server
 
 
@@ -36,6 +36,9 @@ SSD = {
 }
 """An SSD of today, assumed: 90 μs to read, 30 μs to write to memory that outlasts a power failure,
 2.5 and 1.7 GB/s, 32 requests at a time."""
+
+NOW = "now"
+"""What the server as it is is called among its variants."""
 
 
 class Change(Strict):
@@ -70,6 +73,18 @@ class Change(Strict):
     channels: int | None = Field(default=None, ge=1, description="requests that a disk serves")
     drive: str | None = Field(default=None, description="a drive with an arm, by name or file")
     ssd: bool | None = Field(default=None, description="disks are SSDs of today, as assumed here")
+    disk_read_us: float | None = Field(
+        default=None, gt=0, le=1e9, description="what a disk without an arm takes to read, μs"
+    )
+    disk_read_rate: Size | None = Field(
+        default=None, ge=1, description="bytes a second that it reads, besides"
+    )
+    disk_write_us: float | None = Field(
+        default=None, gt=0, le=1e9, description="until what is written is stable, μs"
+    )
+    disk_write_rate: Size | None = Field(
+        default=None, ge=1, description="bytes a second that it writes, besides"
+    )
     layout_hint: Policy | None = Field(
         default=None, description="hints by which files lie on a drive"
     )
@@ -86,13 +101,20 @@ class Change(Strict):
             raise ValueError("expected a drive or ssd, found both")
         if self.drive is not None:
             drive_path(self.drive)
+        for of in ("read", "write"):
+            if getattr(self, f"disk_{of}_rate") and not getattr(self, f"disk_{of}_us"):
+                raise ValueError(f"disk_{of}_rate: expected disk_{of}_us beside it; found none")
         return self
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of a `Server` that it sets."""
         told = self.model_dump(exclude_unset=True, exclude_none=True)
-        ssd = told.pop("ssd", False)
-        return told | (SSD if ssd else {})
+        disks = dict(SSD) if told.pop("ssd", False) else {}
+        for of in ("disk_read", "disk_write"):
+            micros, rate = told.pop(f"{of}_us", None), told.pop(f"{of}_rate", None)
+            if micros is not None:
+                disks[of] = Distribution.constant(micros, 1e9 / rate if rate else 0)
+        return disks | told
 
     def without_hint(self) -> Self | None:
         """Return the same without hints; None: there is nothing else."""
@@ -112,7 +134,14 @@ class Change(Strict):
                 raise ValueError(f"{expected}; found {changed.read_ahead}")
         if self.region and changed.layout_hint == DEFAULT:
             raise ValueError("region: expected layout_hint to say what is hot; found Default")
+        for name in ("disk_read_us", "disk_write_us", "channels"):
+            if getattr(self, name) and changed.drive is not None:
+                raise ValueError(f"{name}: expected disks without an arm; found {changed.drive}")
         return changed
+
+    def hint(self) -> Policy | None:
+        """Return which hints it follows, if it follows any."""
+        return None if self.layout_hint == DEFAULT else self.layout_hint
 
 
 class Questions(Strict):
@@ -135,16 +164,49 @@ class Questions(Strict):
         return {} if self.server is None else self.server.settings()
 
 
-def questions(path: Path | None, tried: Sequence[str]) -> Questions:
+def questions(path: Path | None, tried: Sequence[str], model: str | None = None) -> Questions:
     """Return what a file asks, if there is one, and what options ask: ``memory=64G,threads=16``.
+
+    A ``model`` takes the place of the file's.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file or an option asks what cannot be; the message names file and key.
     """
     found = Questions() if path is None else read_toml(path, Questions)
-    variants = dict(found.variants) | {words: _change(words) for words in tried}
-    return Questions(server=found.server, model=found.model, variants=variants)
+    options = {words: _change(words) for words in tried}
+    model = model or found.model
+    variants = dict(found.variants) | options
+    named = {name: f"{path}: variants.{name}" for name in found.variants}
+    named |= {words: f"--try {words}" for words in options}
+    refuse(Server(**found.known()), variants, model, named.__getitem__)
+    return Questions(server=found.server, model=model, variants=variants)
+
+
+def refuse(
+    server: Server,
+    variants: Mapping[str, Change],
+    model: str | None,
+    named: Callable[[str], str] = "variants.{}".format,
+) -> None:
+    """Raise ValueError for a variant that cannot be, of a server, with what it is ``named``."""
+    region: int | None = None
+    for name, own in variants.items():
+        try:
+            if name == NOW:
+                raise ValueError("expected another name: the server as it is has this one")
+            changed = own.of(server)
+            if not (hint := own.hint()):
+                continue
+            if model is None and needs_model(hint):
+                wanted = "expected --model, a compiled image or a registry, or layout_hint oracle"
+                raise ValueError(f"{wanted}; found {hint}")
+            if region not in (None, changed.region):
+                told = f"expected {region:,} bytes, as of the hints before"
+                raise ValueError(f"region: {told}; found {changed.region:,}")
+            region = changed.region
+        except ValueError as error:
+            raise InvalidError([f"{named(name)}: {error}"]) from error
 
 
 def _change(words: str) -> Change:

@@ -92,6 +92,21 @@ def test_what_cannot_be_replayed_is_said_in_one_line(trace: Path) -> None:
     assert command(trace, "--drive", "barracuda", "--faster", "0").returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"clients": 2}, "clients: expected issue to be population; found open"),
+        ({"issue": "dependent", "think_ms": 1}, "think_ms: expected issue to be population"),
+        ({"issue": "population", "faster": 2}, "faster: expected issue to be open or dependent"),
+    ],
+)
+def test_what_an_issue_model_does_not_look_at_is_refused(
+    options: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ValueError, match=expected):
+        asked(**options)
+
+
 def test_what_came_out_of_order_is_said(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     trace.write_text("1,a,R,0,512\n5,a,R,0,512\n4,a,R,8192,512\n")

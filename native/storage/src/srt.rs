@@ -49,6 +49,12 @@ pub fn read(trace: impl Read) -> Result<Vec<Recorded>, SrtError> {
     read_sized(trace).map(|(_, records)| records)
 }
 
+/// Whether a trace begins as these do.
+pub fn has_header(first: &[u8]) -> bool {
+    let end = first.iter().position(|&byte| byte == b'\x0c');
+    end.is_some_and(|end| sector_bytes(&first[..end]).is_some())
+}
+
 /// The bytes of a sector, and a trace in the order in which its requests came.
 pub fn read_sized(mut trace: impl Read) -> Result<(u32, Vec<Recorded>), SrtError> {
     let mut bytes = Vec::new();

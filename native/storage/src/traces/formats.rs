@@ -2,7 +2,7 @@
 
 use super::lines::Line;
 use super::{Access, Format};
-use crate::measured;
+use crate::{measured, srt};
 
 pub(super) const CSV: &str = "time,stream,rw,byte,length[,completion]: seconds, any word, R or W, \
                               two whole numbers, seconds";
@@ -23,7 +23,7 @@ const LATEST: f64 = (1_u64 << 62) as f64;
 
 /// The format that a trace's first bytes look like.
 pub(super) fn of(first: &[u8]) -> Option<Format> {
-    if first.contains(&b'\x0c') {
+    if srt::has_header(first) {
         return Some(Format::Srt);
     }
     let text = String::from_utf8_lossy(first.split(|&byte| byte == b'\n').next()?);

@@ -66,6 +66,9 @@ pub enum TraceError {
     /// HP's.
     #[error(transparent)]
     Srt(#[from] SrtError),
+    /// Nothing.
+    #[error("expected requests; the trace is empty")]
+    Empty,
     /// None that is known.
     #[error(
         "expected a trace: the first line is none of csv, blkparse, msr, disksim or validation, and \
@@ -87,6 +90,9 @@ pub fn read(
 ) -> Result<Accesses, TraceError> {
     let mut first = Vec::new();
     trace.by_ref().take(LOOKED_AT).read_to_end(&mut first)?;
+    if first.is_empty() {
+        return Err(TraceError::Empty);
+    }
     let format = match format {
         Some(format) => format,
         None => formats::of(&first).ok_or(TraceError::Unknown)?,

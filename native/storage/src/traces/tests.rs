@@ -118,8 +118,11 @@ fn a_format_is_told_however_few_bytes_come_at_a_time() {
 
 #[test]
 fn a_trace_of_no_known_format_is_refused() {
-    for trace in ["", "hello\n", "CPU0 (8,0):\n"] {
+    for trace in ["hello\n", "CPU0 (8,0):\n", "\x01\x0c\x02"] {
         assert!(matches!(all(trace, None), Err(TraceError::Unknown)));
+    }
+    for format in [None, Some(Format::Csv)] {
+        assert!(matches!(all("", format), Err(TraceError::Empty)));
     }
 }
 
