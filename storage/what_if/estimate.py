@@ -10,7 +10,7 @@ from birthmark.data.common.arrays import Bools, Floats
 from birthmark.storage.what_if.columns import CLASSES
 from birthmark.storage.what_if.memory import Memory, memory_of
 from birthmark.storage.what_if.sample import Sample
-from birthmark.storage.what_if.server import Distribution
+from birthmark.storage.what_if.server import UNTOLD, Distribution
 from birthmark.storage.what_if.service import LEAST_CALLS, distribution, per_byte
 
 
@@ -96,7 +96,7 @@ def _commit(alone: Sample, work: dict[str, Distribution], disk_write: Distributi
 
     The shape is that of getattr: the disk's own spread hides it.
     """
-    shape = work.get("getattr", Distribution.constant(50))
+    shape = work.get("getattr", UNTOLD)
     commits = alone.take(alone.of("commit") & ~np.isnan(alone.dirty))
     if len(commits) < LEAST_CALLS:
         return shape

@@ -19,11 +19,13 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Ints
 from birthmark.storage.what_if import crowd
 from birthmark.storage.what_if.calls import Survey, read
+from birthmark.storage.what_if.columns import CLASSES
 from birthmark.storage.what_if.estimate import Estimate, estimate
 from birthmark.storage.what_if.held_out import HeldOut, held_out
 from birthmark.storage.what_if.memory import Memory
 from birthmark.storage.what_if.sample import Sample, sampled
-from birthmark.storage.what_if.server import Server
+from birthmark.storage.what_if.server import UNTOLD, Server
+from birthmark.storage.what_if.service import LEAST_CALLS
 from birthmark.storage.what_if.settings import FitOptions
 
 _BLOCKS = 40
@@ -195,6 +197,8 @@ def _told(
         )
         for name, own in best.work.items()
     }
+    if seldom := [name for name in CLASSES if name not in best.work and sample.of(name).any()]:
+        unknowns["other calls on the processor"] = _seldom(seldom)
     if "memory" not in known:
         unknowns["memory in use"] = _memory(best, others)
     unknowns["found in memory at first"] = _warm(best, others)
@@ -210,6 +214,14 @@ def _interval(value: float, others: Sequence[float], unit: str) -> Unknown:
     spread = _DEVIATIONS * float(np.std(others)) if len(others) > 1 else value
     spread = max(spread, _FLOOR * value, _WHOLE_US if unit == "μs" else 0)
     return Unknown(value, max(value - spread, 0.0), value + spread, unit)
+
+
+def _seldom(names: Sequence[str]) -> Unknown:
+    """Return that calls of some kinds tell nothing of their work."""
+    why = (
+        f"fewer than {LEAST_CALLS} of {', '.join(names)} came alone: {UNTOLD.median():g} μs assumed"
+    )
+    return Unknown(None, None, None, "μs", why)
 
 
 def _memory(best: Estimate, others: Sequence[Estimate]) -> Unknown:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from jinja2 import ChoiceLoader, PackageLoader
 
 from birthmark.data.common.durable import replaced, write_text
+from birthmark.data.common.plurals import counted
 from birthmark.data.common.sizes import in_words
 from birthmark.data.generated import in_dataset, label
 from birthmark.storage.what_if.compare import COUNTS, PARTS, Comparison, Variant, why
@@ -96,12 +97,22 @@ def as_it_is(fit: Fit) -> str:
     own = fit.server
     memory = fit.unknowns.get("memory in use")
     assumed = " (assumed: not told)" if memory is not None and memory.value is None else ""
-    disks = f"{own.disks} of {own.drive}" if own.drive else f"{own.disks}, times as fitted"
+    disks = f"{own.disks} of {own.drive}" if own.drive else f"{own.disks}, {_times(fit)}"
     return (
-        f"{own.threads} threads, {own.processors} processors,"
+        f"{counted(own.threads, 'threads')}, {counted(own.processors, 'processors')},"
         f" {_number(own.memory, 'bytes')} of memory for files{assumed},"
         f" read-ahead {own.read_ahead}, disks: {disks}"
     )
+
+
+def _times(fit: Fit) -> str:
+    """Return from where the times of its disks are, in words."""
+    words = []
+    for of in ("read", "write"):
+        own = fit.unknowns.get(f"disk {of}")
+        told = "as told" if own is None else "assumed" if own.value is None else "as fitted"
+        words.append(f"{of}s {told}")
+    return " and ".join(words)
 
 
 def promise(of: Comparison) -> str:

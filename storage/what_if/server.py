@@ -48,6 +48,10 @@ class Distribution(Strict):
         return {"quantiles": times, "per_byte": self.ns_per_byte}
 
 
+UNTOLD = Distribution.constant(50)
+"""What a call takes of a processor, where no capture tells it: assumed."""
+
+
 class Server(Strict):
     """A server: what an administrator knows of it, and what was fitted. Sizes are in bytes."""
 
@@ -100,14 +104,13 @@ class Server(Strict):
 
     def for_simulator(self) -> str:
         """Return it as the simulator takes it (native/storage/src/server/parameters.rs)."""
-        told = Distribution.constant(50)
         return json.dumps(
             {
                 "threads": self.threads,
                 "processors": self.processors,
                 "in_turn": self.in_turn,
                 "connections": self.connections,
-                "work": [self.work.get(name, told).for_simulator() for name in CLASSES],
+                "work": [self.work.get(name, UNTOLD).for_simulator() for name in CLASSES],
                 "link": self.link,
                 "memory": self.memory,
                 "block": BLOCK,

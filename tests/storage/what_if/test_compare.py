@@ -91,7 +91,7 @@ def test_what_the_server_may_have_already_is_not_ranked(found: Fit) -> None:
 def test_what_changes_nothing_is_no_difference(found: Fit) -> None:
     told = conclusion(compare(found, {"channels": Change(channels=found.server.channels)}, OPTIONS))
     assert told[0].startswith("channels: no difference (+0.0%)")
-    assert f"{found.server.threads} threads, 1 processors, 8" in as_it_is(found)
+    assert f"{found.server.threads} threads, 1 processor, 8" in as_it_is(found)
 
 
 def test_a_worse_prediction_ranks_less(compared: Comparison) -> None:

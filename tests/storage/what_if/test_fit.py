@@ -119,6 +119,19 @@ def test_what_the_capture_does_not_tell_is_said(calls: list[pa.RecordBatch]) -> 
     assert server.memory > least
 
 
+def test_kinds_of_calls_that_are_seldom_alone_are_named(calls: list[pa.RecordBatch]) -> None:
+    few = [calls[0].slice(0, 60)]
+    server, unknowns = fitted(sampled(few), few, KNOWN, QUICK)
+    own = unknowns["other calls on the processor"]
+    assert (own.value, own.unit) == (None, "μs")
+    seen = {CLASSES[kind] for kind in few[0]["class"].to_pylist()}
+    missing = sorted(seen - set(server.work), key=CLASSES.index)
+    assert missing
+    assert f"fewer than 30 of {', '.join(missing)} came alone: 50 μs assumed" in own.why
+    _, unknowns = fitted(sampled(calls), calls, KNOWN, QUICK)
+    assert "other calls on the processor" not in unknowns
+
+
 def test_the_second_half_is_predicted_from_the_first(
     tmp_path: Path, calls: list[pa.RecordBatch]
 ) -> None:
