@@ -88,7 +88,7 @@ def test_a_setting_of_another_read_ahead_is_refused(tmp_path: Path) -> None:
         questions(None, ["read_ahead_most=1M"])
     known = asked(tmp_path, '[server]\nread_ahead = "linux"\n')
     questions(known, ["read_ahead_most=1M"])
-    with pytest.raises(ValueError, match="default4, slow_down, .*found linux"):
+    with pytest.raises(ValueError, match=r"default4, slow_down, .*found linux"):
         questions(known, ["read_ahead_table=64/4"])
 
 
