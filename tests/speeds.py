@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 QUICK_SECONDS = float(os.environ.get("TEST_QUICK_SECONDS", "5"))
-"""What a quick test may take, in seconds of processor time. On a quiet machine none takes more than 2;
-processors that others share take up to twice as long."""
+"""What a quick test may take, in seconds of processor time. On a quiet machine none takes more
+than 2; processors that others share take up to twice as long."""
 
 DEEP_FIXTURES = frozenset({"shared", "browser", "kernel"})
 """The reference captures, Chromium, and the compiler for FreeBSD's kernel."""

@@ -20,7 +20,6 @@ from birthmark.storage.what_if.calls import read
 from birthmark.storage.what_if.fit import Fit
 from birthmark.storage.what_if.held_out import METRICS
 from birthmark.storage.what_if.layouts import layouts
-from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.simulate import Run, run
 from birthmark.storage.what_if.variants import NOW, SSD, Change, refuse
