@@ -229,6 +229,7 @@ def _show_fit(found: Any) -> None:
             "Predicted for the half that it was not fitted to", report.ERROR_HEADINGS, errors
         )
     )
+    line(report.steadiness(found))
     show(tables.rows("Fitted", report.UNKNOWN_HEADINGS, report.unknown_rows(found)))
     for told in report.unknown_reasons(found):
         line(f"- {told}")

@@ -9,7 +9,7 @@ at all. What the capture does not tell is said, and never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from birthmark.data.common.arrays import Ints
 from birthmark.storage.what_if import crowd
 from birthmark.storage.what_if.calls import Survey, read
 from birthmark.storage.what_if.columns import CLASSES
+from birthmark.storage.what_if.drift import Drift, drift
 from birthmark.storage.what_if.estimate import Estimate, estimate
 from birthmark.storage.what_if.held_out import HeldOut, held_out
 from birthmark.storage.what_if.memory import Memory
@@ -74,6 +75,7 @@ class Fit:
         unknowns: by name.
         held_out: the prediction of the second half.
         calls: how many calls it was fitted to.
+        drift: how much slower the server was in the second half by itself.
     """
 
     survey: Survey
@@ -81,6 +83,7 @@ class Fit:
     unknowns: Mapping[str, Unknown]
     held_out: HeldOut
     calls: int
+    drift: Drift
 
 
 def first_half(of: Survey, most: int) -> list[pa.RecordBatch]:
@@ -106,7 +109,20 @@ def fit(of: Survey, known: Mapping[str, Any], options: FitOptions) -> Fit:
     if sample is None or not len(sample):
         raise ValueError(f"{of.dataset}: expected calls with replies in its first half, found none")
     server, unknowns = fitted(sample, calls, known, options)
-    return Fit(of, server, unknowns, held_out(of, server, options.seeds), len(sample))
+    later: list[pa.RecordBatch] = []
+    predicted = held_out(of, server, options.seeds, _kept(read(of), of.half, options.calls, later))
+    return Fit(of, server, unknowns, predicted, len(sample), drift(sample, sampled(later)))
+
+
+def _kept(
+    batches: Iterable[pa.RecordBatch], half: int, most: int, later: list[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Return all calls, and keep those of the second half that come first, `most` or a few more."""
+    for batch in batches:
+        own = batch.slice(int(np.searchsorted(batch["at"].to_numpy(), half)))
+        if len(own) and sum(map(len, later)) < most:
+            later.append(own)
+        yield batch
 
 
 def fitted(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
-from birthmark.storage.what_if.calls import Survey, read
+from birthmark.storage.what_if.calls import Survey
 from birthmark.storage.what_if.columns import CLASSES
 from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.simulate import Run, run
@@ -65,10 +66,10 @@ class HeldOut:
         return float(np.log1p(off / max(time, 1e-3)))
 
 
-def held_out(of: Survey, server: Server, seeds: int) -> HeldOut:
-    """Let a server serve a dataset; compare the latencies of its second half with the captured."""
+def held_out(of: Survey, server: Server, seeds: int, calls: Iterable[pa.RecordBatch]) -> HeldOut:
+    """Let a server serve a dataset's calls; compare its latencies in the second half."""
     runs = [Run(server, seed=seed, start=of.half) for seed in range(1, seeds + 1)]
-    return compared(run(runs, read(of)))
+    return compared(run(runs, calls))
 
 
 def compared(outcomes: Sequence[Mapping[str, Any]]) -> HeldOut:

@@ -40,9 +40,30 @@ FIGURES = pa.schema(
 """A row for each variant and kind of call: figures, their spread over seeds, and where it goes."""
 
 
+STEADY = 0.05
+"""By so much a server's times may differ between the halves to be called the same."""
+
+
 def error_rows(fit: Fit) -> list[tuple[str, ...]]:
     """Return the kind of call and `ERROR_HEADINGS` of the held-out half."""
     return [_error_row(row) for row in fit.held_out.rows]
+
+
+def steadiness(fit: Fit) -> str:
+    """Return whether the server was the same in both halves, in words."""
+    longer = fit.drift.all
+    if longer is None:
+        return "Too few calls came alone to tell whether the server was the same in both halves."
+    if abs(longer) < STEADY:
+        told = "The server was the same in both halves: calls that came alone took as long"
+        return f"{told} ({longer:+.0%})."
+    kinds = sorted(fit.drift.kinds.items(), key=lambda own: -abs(own[1]))[:3]
+    most = ", ".join(f"{name} {away:+.0%}" for name, away in kinds)
+    slower, more = ("slower", "longer") if longer > 0 else ("quicker", "less")
+    return (
+        f"The server itself was {slower} in this half: calls that came alone took {abs(longer):.0%}"
+        f" {more} than such calls before ({most}). No prediction from the first half knows that."
+    )
 
 
 def unknown_rows(fit: Fit) -> list[tuple[str, ...]]:
@@ -146,6 +167,7 @@ def fit_json(fit: Fit) -> dict[str, Any]:
             | {"captured_us": row.captured, "predicted_us": row.predicted, "off": row.away}
             for row in fit.held_out.rows
         ],
+        "slower_by_itself": vars(fit.drift),
         "unknowns": {name: own.to_json() for name, own in fit.unknowns.items()},
         "server": fit.server.model_dump(),
     }
@@ -201,13 +223,14 @@ def html(of: Comparison) -> str:
             conclusion=conclusion(of),
             picture=picture(of),
             tables=[
-                ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of)),
+                ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of), ""),
                 (
                     "How well the server is predicted",
                     ("calls", *ERROR_HEADINGS),
                     error_rows(of.fit),
+                    steadiness(of.fit),
                 ),
-                ("What was fitted", ("unknown", *UNKNOWN_HEADINGS), unknown_rows(of.fit)),
+                ("What was fitted", ("unknown", *UNKNOWN_HEADINGS), unknown_rows(of.fit), ""),
             ],
             reasons=unknown_reasons(of.fit),
             as_it_is=as_it_is(of.fit),

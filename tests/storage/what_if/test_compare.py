@@ -13,8 +13,9 @@ import pytest
 
 from birthmark.storage.what_if.calls import survey
 from birthmark.storage.what_if.compare import NOW, Comparison, compare
+from birthmark.storage.what_if.drift import Drift
 from birthmark.storage.what_if.fit import Fit, Unknown, fit
-from birthmark.storage.what_if.report import as_it_is, conclusion, html, promise
+from birthmark.storage.what_if.report import as_it_is, conclusion, html, promise, steadiness
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.truth import capture
 from birthmark.storage.what_if.variants import Change
@@ -92,6 +93,16 @@ def test_what_changes_nothing_is_no_difference(found: Fit) -> None:
     told = conclusion(compare(found, {"channels": Change(channels=found.server.channels)}, OPTIONS))
     assert told[0].startswith("channels: no difference (+0.0%)")
     assert f"{found.server.threads} threads, 1 processor, 8" in as_it_is(found)
+
+
+def test_it_is_said_whether_the_server_was_the_same_in_both_halves(found: Fit) -> None:
+    assert "was the same in both halves" in steadiness(found)
+    slower = Drift(0.3, {"getattr": 0.1, "commit": 0.5, "write": 0.2, "lookup": -0.05})
+    told = steadiness(replace(found, drift=slower))
+    assert told.startswith("The server itself was slower in this half")
+    assert "took 30% longer than such calls before (commit +50%, write +20%, getattr +10%)" in told
+    assert "quicker in this half" in steadiness(replace(found, drift=Drift(-0.3, {})))
+    assert "Too few calls came alone" in steadiness(replace(found, drift=Drift()))
 
 
 def test_a_worse_prediction_ranks_less(compared: Comparison) -> None:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from birthmark.storage.what_if.calls import Survey
 from birthmark.storage.what_if.compare import NOW, PARTS, Comparison, Variant
+from birthmark.storage.what_if.drift import Drift
 from birthmark.storage.what_if.fit import Fit
 from birthmark.storage.what_if.held_out import METRICS, HeldOut, Row
 from birthmark.storage.what_if.pictures import picture
@@ -26,7 +27,9 @@ def variant(name: str, micros: float, part: str) -> Variant:
 def comparison(*variants: Variant, calls: int = 1000) -> Comparison:
     survey = object.__new__(Survey)
     held_out = HeldOut([Row("all", calls, FIGURES, FIGURES | {"p95": 130.0})])
-    return Comparison(Fit(survey, Server(), {}, held_out, 1000), WhatIfOptions(), variants, 0.1)
+    return Comparison(
+        Fit(survey, Server(), {}, held_out, 1000, Drift()), WhatIfOptions(), variants, 0.1
+    )
 
 
 def drawn(of: Comparison) -> str:
