@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedPr
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a copy of what is compiled and imported, in which other numbers are declared."""
     if shutil.which("cargo") is None:
         pytest.skip("there is no cargo")
@@ -105,7 +106,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kept in ("deps", "build", ".fingerprint"):
         if (done := ROOT / "target" / "debug" / kept).is_dir():
             shutil.copytree(done, copy / "target" / "debug" / kept, ignore=ours)
-    return copy
+    yield copy
+    shutil.rmtree(copy)  # some 2 GB
 
 
 @pytest.fixture(scope="module")
