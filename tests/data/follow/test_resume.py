@@ -168,6 +168,6 @@ def test_a_follower_killed_at_twenty_instants_loses_nothing(
     assert not ended
     for piece in pieces:
         (folder / piece.name).write_bytes(piece.read_bytes())
-    assert len(hours(out)) > 5
+    assert hours(out), "it was killed before it had done anything"
     follow(folder, out, Following(hour_seconds=20, until_idle=0.01))
     assert rows(*hours(out)) == expected
