@@ -1,14 +1,13 @@
 //! The disks of a server: where what is stored lies, and when it is read and written.
 
 use super::call::Call;
+use super::disk::{Begun, Disk, SECTOR};
 use super::parameters::{Disks as Parameters, Kind};
 use super::places::{Places, FILE_BLOCK};
-use super::work::{chance, mix, Work};
-use crate::drive::{Drive, ParameterError, Request};
-use crate::queue::{Elevator, Order, Waiting};
-use std::collections::VecDeque;
+use super::work::{chance, mix};
+use crate::drive::{ParameterError, Request};
+use crate::queue::Waiting;
 
-const SECTOR: u64 = 512;
 /// The most bytes of a request, but to write on a device without an arm.
 pub const REQUEST_MOST: u64 = 1 << 20;
 /// On a device without an arm a file's data lies together in pieces of this size.
@@ -27,30 +26,6 @@ pub struct Piece {
     pub bytes: u64,
 }
 
-/// Where the time of a request went, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Waiting for others.
-    pub queue: u64,
-    /// The arm.
-    pub seek: u64,
-    /// The rotation.
-    pub rotation: u64,
-    /// All else: the transfer, and what a device without an arm takes.
-    pub transfer: u64,
-}
-
-/// A request that a disk has begun.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Begun {
-    /// Its number.
-    pub number: usize,
-    /// When it will be done.
-    pub end: u64,
-    /// Where its time goes.
-    pub spent: Spent,
-}
-
 /// Disks with what waits before each of them.
 pub struct Disks {
     disks: Vec<Disk>,
@@ -59,11 +34,6 @@ pub struct Disks {
     busy: u64,
     seed: u64,
     served: u64,
-}
-
-enum Disk {
-    Flash { free: usize, queue: VecDeque<Waiting>, read: Work, write: Work },
-    Spindle { drive: Box<Drive>, order: Elevator, busy: bool, sectors: u64 },
 }
 
 impl Disks {
@@ -191,139 +161,9 @@ impl Disks {
 
     /// Take note that a disk is done with a request.
     pub fn done(&mut self, disk: usize) {
-        match &mut self.disks[disk] {
-            Disk::Flash { free, .. } => *free += 1,
-            Disk::Spindle { busy, .. } => *busy = false,
-        }
-    }
-}
-
-impl Disk {
-    fn new(kind: &Kind) -> Result<Self, ParameterError> {
-        Ok(match kind {
-            Kind::Flash { channels, read, write } => Self::Flash {
-                free: *channels,
-                queue: VecDeque::new(),
-                read: read.clone(),
-                write: write.clone(),
-            },
-            Kind::Drive(parameters) => Self::Spindle {
-                drive: Box::new(Drive::new(parameters)?),
-                order: Elevator::default(),
-                busy: false,
-                sectors: parameters.sectors,
-            },
-        })
-    }
-
-    fn push(&mut self, mut waiting: Waiting) {
-        match self {
-            Self::Flash { queue, .. } => queue.push_back(waiting),
-            Self::Spindle { order, sectors, .. } => {
-                let request = &mut waiting.request;
-                request.sectors = request.sectors.min(*sectors);
-                request.sector = request.sector.min(*sectors - request.sectors);
-                order.push(waiting);
-            }
-        }
-    }
-
-    fn begin(&mut self, now: u64, luck: f64) -> Option<Begun> {
-        match self {
-            Self::Flash { free: 0, .. } | Self::Spindle { busy: true, .. } => None,
-            Self::Flash { free, queue, read, write } => {
-                let waiting = queue.pop_front()?;
-                *free -= 1;
-                let work = if waiting.request.write { write } else { read };
-                let transfer = work.time(luck, waiting.request.sectors * SECTOR);
-                let spent = Spent { queue: now - waiting.since, transfer, ..Spent::default() };
-                Some(Begun { number: waiting.number, end: now + transfer, spent })
-            }
-            Self::Spindle { drive, order, busy, .. } => {
-                let waiting = order.pop(now, drive.mechanism())?;
-                let service = drive.serve(waiting.request, now).ok()?;
-                *busy = true;
-                let spent = Spent {
-                    queue: now - waiting.since + service.queue,
-                    seek: service.seek,
-                    rotation: service.rotation,
-                    transfer: service.overhead + service.transfer + service.bus,
-                };
-                Some(Begun { number: waiting.number, end: now + service.response(), spent })
-            }
-        }
+        self.disks[disk].done();
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::drive::tests::small;
-
-    fn flash(count: usize) -> Disks {
-        let mut read = Work::constant(100.0);
-        read.per_byte = 1.0;
-        let kind = Kind::Flash { channels: 2, read, write: Work::constant(500.0) };
-        Disks::new(&Parameters { count, stripe: 8192, kind, region: 0, hints: 0 }, 1).unwrap()
-    }
-
-    #[test]
-    fn data_is_striped_over_the_disks_and_nothing_is_lost() {
-        for count in [1, 3] {
-            let mut disks = flash(count);
-            let pieces = disks.pieces(5, 4096, 150_000);
-            assert_eq!(pieces.iter().map(|own| own.bytes).sum::<u64>(), 150_000);
-            assert_eq!(pieces.len() == 1, count == 1, "{pieces:?}");
-            assert!(pieces.windows(2).all(|pair| pair[1].disk == (pair[0].disk + 1) % count));
-        }
-    }
-
-    #[test]
-    fn what_is_flushed_is_one_request_of_each_device_and_one_of_each_place_for_an_arm() {
-        let runs = [(0, 4096), (40_960, 4096), (81_920, 8192)];
-        let mut pieces = flash(2).pieces_of(5, &runs, true);
-        assert_eq!(pieces.iter().map(|own| own.bytes).sum::<u64>(), 16_384);
-        pieces.dedup_by_key(|own| own.disk);
-        assert_eq!(pieces.len(), 2);
-        let kind = Kind::Drive(Box::new(small()));
-        let mut disks =
-            Disks::new(&Parameters { count: 1, stripe: 1 << 20, kind, region: 0, hints: 0 }, 1)
-                .unwrap();
-        let sizes: Vec<u64> = disks.pieces_of(5, &runs, true).iter().map(|own| own.bytes).collect();
-        assert_eq!(sizes, [4096, 4096, 8192, FILE_BLOCK]);
-        assert_eq!(disks.pieces_of(5, &runs, false).len(), 3);
-    }
-
-    #[test]
-    fn a_device_does_as_much_at_a_time_as_it_has_channels() {
-        let mut disks = flash(1);
-        let piece = Piece { disk: 0, at: 0, bytes: 512 };
-        for number in 0..3 {
-            disks.push(number, piece, number == 1, 10);
-        }
-        let (first, second) = (disks.begin(0, 10).unwrap(), disks.begin(0, 10).unwrap());
-        assert_eq!((first.number, first.end), (0, 10 + 100 + 512));
-        assert_eq!((second.number, second.end), (1, 10 + 500));
-        assert_eq!(disks.begin(0, 20), None);
-        disks.done(0);
-        let third = disks.begin(0, 510).unwrap();
-        assert_eq!((third.number, third.spent.queue), (2, 500));
-        assert_eq!(disks.busy(), 612 + 500 + 612);
-    }
-
-    #[test]
-    fn an_arm_takes_one_request_at_a_time_and_tells_where_its_time_went() {
-        let kind = Kind::Drive(Box::new(small()));
-        let mut disks =
-            Disks::new(&Parameters { count: 1, stripe: 1 << 20, kind, region: 0, hints: 0 }, 1)
-                .unwrap();
-        disks.push(0, Piece { disk: 0, at: 5120, bytes: 512 }, false, 0);
-        disks.push(1, Piece { disk: 0, at: 0, bytes: 512 }, false, 0);
-        let first = disks.begin(0, 0).unwrap();
-        let Spent { queue, seek, rotation, transfer } = first.spent;
-        assert_eq!(queue + seek + rotation + transfer, first.end);
-        assert_eq!(disks.begin(0, 1), None);
-        disks.done(0);
-        assert_eq!(disks.begin(0, first.end).unwrap().number, 1 - first.number);
-    }
-}
+mod tests;

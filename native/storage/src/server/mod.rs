@@ -12,6 +12,7 @@ mod area;
 mod cache;
 mod call;
 mod dirty;
+mod disk;
 mod disks;
 mod flight;
 mod histogram;
@@ -27,6 +28,8 @@ mod run;
 mod store;
 #[cfg(test)]
 mod tests;
+mod threads;
+mod warm;
 mod work;
 
 pub use ahead::Policy;

@@ -1,13 +1,14 @@
 //! The server: events, from the arrival of a call to its answer.
 
 use super::call::{Call, Class};
-use super::disks::Spent;
+use super::disk::Spent;
 use super::flight::{part, Flight};
 use super::issue::{Start, Streams};
 use super::locks::Locks;
 use super::measured::{Measured, Outcome};
 use super::parameters::{Issue, Parameters, ServerError};
 use super::store::Store;
+use super::threads::Threads;
 use super::work::{chance, Work};
 use crate::events::Events;
 use crate::station::Station;
@@ -65,10 +66,7 @@ pub struct Server {
     unread: VecDeque<Call>,
     fed: u64,
     waiting: usize,
-    free: usize,
-    queue: VecDeque<usize>,
-    since_busy: u64,
-    threads_busy: u64,
+    threads: Threads,
     locks: Locks,
     connections: Locks,
     processors: Station,
@@ -99,7 +97,7 @@ impl Server {
         parameters.check()?;
         Ok(Self {
             store: Store::new(&parameters, seed)?,
-            free: parameters.threads,
+            threads: Threads::new(parameters.threads),
             processors: Station::new(parameters.processors),
             issue,
             seed,
@@ -111,9 +109,6 @@ impl Server {
             unread: VecDeque::new(),
             fed: 0,
             waiting: 0,
-            queue: VecDeque::new(),
-            since_busy: 0,
-            threads_busy: 0,
             locks: Locks::default(),
             connections: Locks::default(),
             inward: Station::new(1),
@@ -251,16 +246,13 @@ impl Server {
         let flight = &mut self.flights[id];
         flight.parts[part::CONNECTION] += now - flight.since;
         flight.since = now;
-        if self.free > 0 {
-            self.take_thread(id, now);
-        } else {
-            self.queue.push_back(id);
+        if self.threads.ask(id, now) {
+            self.ask_lock(id, now);
         }
     }
 
-    fn take_thread(&mut self, id: usize, now: u64) {
-        self.count_threads(now);
-        self.free -= 1;
+    /// Let a call that has a thread ask for the lock of its file.
+    fn ask_lock(&mut self, id: usize, now: u64) {
         let flight = &mut self.flights[id];
         flight.parts[part::THREAD] += now - flight.since;
         flight.since = now;
@@ -354,10 +346,8 @@ impl Server {
                 self.work(next, now);
             }
         }
-        self.count_threads(now);
-        self.free += 1;
-        if let Some(next) = self.queue.pop_front() {
-            self.take_thread(next, now);
+        if let Some(next) = self.threads.release(now) {
+            self.ask_lock(next, now);
         }
     }
 
@@ -381,19 +371,12 @@ impl Server {
         }
     }
 
-    /// Count for how long threads were busy, before their number changes.
-    fn count_threads(&mut self, now: u64) {
-        let busy = (self.parameters.threads - self.free) as u64;
-        self.threads_busy += busy * (now - self.since_busy);
-        self.since_busy = now;
-    }
-
     fn outcome(&self) -> Outcome {
         let span = self.last.saturating_sub(self.first.unwrap_or(0)).max(1);
         let share = |busy: u64, places: usize| busy as f64 / span as f64 / places as f64;
         let parameters = &self.parameters;
         let busy = BTreeMap::from([
-            ("threads", share(self.threads_busy, parameters.threads)),
+            ("threads", share(self.threads.busy(), parameters.threads)),
             ("processors", share(self.processors.busy(), parameters.processors)),
             ("disks", share(self.store.disks.busy(), parameters.disks.at_a_time())),
             ("link in", share(self.inward.busy(), 1)),

@@ -4,18 +4,15 @@ use super::ahead::Reader;
 use super::cache::{Block, Cache};
 use super::call::Call;
 use super::dirty::Dirty;
-use super::disks::{Begun, Disks, Piece, REQUEST_MOST};
+use super::disk::Begun;
+use super::disks::{Disks, Piece, REQUEST_MOST};
 use super::parameters::Parameters;
-use super::per_file::PerFile;
-use super::work::{chance, mix};
+use super::warm::{Warm, EXTENT_BLOCKS};
+use super::work::mix;
 use crate::drive::ParameterError;
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// What chance decides: whether an extent was in memory before.
-const WARM: u64 = 2;
-/// The blocks of an extent, of which all were in memory before, or none.
-const EXTENT_BLOCKS: u64 = 64;
 /// Of the cache, the share that may hold what is not on disk: one part of so many.
 const DIRTY_PART: usize = 5;
 /// A request to a disk.
@@ -52,12 +49,9 @@ pub struct Finished {
 /// Cache, dirty data and disks.
 pub struct Store {
     pub(super) block: u64,
-    warm: f64,
-    seed: u64,
+    warm: Warm,
     pub(super) cache: Cache,
     room: usize,
-    /// Extents of which blocks were touched, one bit for each.
-    touched: PerFile<u64>,
     pub(super) reader: Reader,
     dirty: Dirty,
     /// The disks.
@@ -82,11 +76,9 @@ impl Store {
         let room = usize::try_from(parameters.memory / parameters.block).unwrap_or(usize::MAX);
         Ok(Self {
             block: parameters.block,
-            warm: parameters.warm,
-            seed,
+            warm: Warm::new(parameters.warm, seed),
             cache: Cache::new(room),
             room,
-            touched: PerFile::default(),
             reader: parameters.ahead.reader(room, parameters.block),
             dirty: Dirty::default(),
             disks: Disks::new(&parameters.disks, seed)?,
@@ -107,7 +99,7 @@ impl Store {
         let (first, end) = self.blocks(call);
         for index in first..end {
             let block = Block { file: call.file, index };
-            self.mark_touched(block);
+            self.warm.touch(block);
             if self.cache.touch(block).is_none() {
                 self.insert(block, None, now);
             }
@@ -157,7 +149,7 @@ impl Store {
             self.dirty.forget(file, from);
         }
         if let Some(file) = call.removed() {
-            self.touched.take(file, 0);
+            self.warm.forget(file);
         }
         self.disks.forget(call);
     }
@@ -207,42 +199,17 @@ impl Store {
 
     /// Whether a block that is not in the cache was there before the first call; then it is now.
     pub(super) fn was_warm(&mut self, block: Block) -> bool {
-        if self.mark_touched(block) || !self.is_warm(block) {
-            return false;
+        let was = self.warm.touch(block);
+        if was {
+            self.insert(block, None, 0);
         }
-        self.insert(block, None, 0);
-        true
+        was
     }
 
     /// Whether a block is in the cache, on its way there, or was there before the first call and is
     /// not touched yet.
     pub(super) fn holds(&self, block: Block) -> bool {
-        let touched = || {
-            let bits = self.touched.get(block.file, block.index / EXTENT_BLOCKS).unwrap_or(0);
-            bits & 1 << (block.index % EXTENT_BLOCKS) != 0
-        };
-        self.cache.holds(block) || self.is_warm(block) && !touched()
-    }
-
-    /// Whether a block is of an extent that was in memory before the first call.
-    fn is_warm(&self, block: Block) -> bool {
-        let extent = (u64::from(block.file) << 32) ^ (block.index / EXTENT_BLOCKS);
-        self.warm > 0.0 && chance(self.seed, extent, WARM) < self.warm
-    }
-
-    /// Mark a block as touched; whether it was before.
-    fn mark_touched(&mut self, block: Block) -> bool {
-        if self.warm == 0.0 {
-            return true;
-        }
-        let (extent, bit) = (block.index / EXTENT_BLOCKS, 1 << (block.index % EXTENT_BLOCKS));
-        let Some(bits) = self.touched.get_mut(block.file, extent) else {
-            self.touched.insert(block.file, extent, bit);
-            return false;
-        };
-        let was = *bits & bit != 0;
-        *bits |= bit;
-        was
+        self.cache.holds(block) || self.warm.has(block)
     }
 
     /// Take a block in; if a dirty one has to go, its file is written.
@@ -272,7 +239,7 @@ impl Store {
                 let number = self.ask(file, piece, (next, upto - next), flight, 0, now);
                 for index in next..upto {
                     let block = Block { file, index };
-                    self.mark_touched(block);
+                    self.warm.touch(block);
                     self.insert(block, Some(number as u32), now);
                 }
                 next = upto;
