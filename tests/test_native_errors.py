@@ -648,6 +648,11 @@ def replayed(folder: Path, trace: str, issue: str = "open", format_: str | None 
     return native.storage_replay(folder / "trace", json.dumps(asked), "drive.toml")
 
 
+@refused("BlockTraceError.Empty")
+def _(folder: Path) -> object:
+    return replayed(folder, "")
+
+
 @refused("BlockTraceError.Line")
 def _(folder: Path) -> object:
     return replayed(folder, "0,a,R,0,512\n0,a,R,0,0\n")

@@ -276,7 +276,7 @@ variants! {
     CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
     MeasuredError { Line: STORAGE, Empty: STORAGE, ! Io, }
     LoopError { Outside: STORAGE, Late: STORAGE, }
-    BlockTraceError { Line: STORAGE, Unknown: STORAGE, => Srt, ! Io, }
+    BlockTraceError { Empty: STORAGE, Line: STORAGE, Unknown: STORAGE, => Srt, ! Io, }
     SrtError { Header: STORAGE, Record: STORAGE, ! Io, }
     ReplayError { Outside: STORAGE, Untimed: STORAGE, Empty: STORAGE, => Trace, }
     AuspexError { Line: STORAGE, ! Io, }
