@@ -61,7 +61,7 @@ def steadiness(fit: Fit) -> str:
     most = ", ".join(f"{name} {away:+.0%}" for name, away in kinds)
     slower, more = ("slower", "longer") if longer > 0 else ("quicker", "less")
     return (
-        f"The server itself was {slower} in this half: calls that came alone took {abs(longer):.0%}"
+        f"The server itself was {slower} in the second half: calls that came alone took {abs(longer):.0%}"
         f" {more} than such calls before ({most}). No prediction from the first half knows that."
     )
 

@@ -99,9 +99,9 @@ def test_it_is_said_whether_the_server_was_the_same_in_both_halves(found: Fit) -
     assert "was the same in both halves" in steadiness(found)
     slower = Drift(0.3, {"getattr": 0.1, "commit": 0.5, "write": 0.2, "lookup": -0.05})
     told = steadiness(replace(found, drift=slower))
-    assert told.startswith("The server itself was slower in this half")
+    assert told.startswith("The server itself was slower in the second half")
     assert "took 30% longer than such calls before (commit +50%, write +20%, getattr +10%)" in told
-    assert "quicker in this half" in steadiness(replace(found, drift=Drift(-0.3, {})))
+    assert "quicker in the second half" in steadiness(replace(found, drift=Drift(-0.3, {})))
     assert "Too few calls came alone" in steadiness(replace(found, drift=Drift()))
 
 
