@@ -61,8 +61,8 @@ def steadiness(fit: Fit) -> str:
     most = ", ".join(f"{name} {away:+.0%}" for name, away in kinds)
     slower, more = ("slower", "longer") if longer > 0 else ("quicker", "less")
     return (
-        f"The server itself was {slower} in the second half: calls that came alone took {abs(longer):.0%}"
-        f" {more} than such calls before ({most}). No prediction from the first half knows that."
+        f"The server itself was {slower} in the second half: calls that came alone took"
+        f" {abs(longer):.0%} {more} than such calls before ({most}). No prediction from the first half knows that."
     )
 
 
