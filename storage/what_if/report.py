@@ -62,7 +62,8 @@ def steadiness(fit: Fit) -> str:
     slower, more = ("slower", "longer") if longer > 0 else ("quicker", "less")
     return (
         f"The server itself was {slower} in the second half: calls that came alone took"
-        f" {abs(longer):.0%} {more} than such calls before ({most}). No prediction from the first half knows that."
+        f" {abs(longer):.0%} {more} than such calls before ({most})."
+        " No prediction from the first half knows that."
     )
 
 
