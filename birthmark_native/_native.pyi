@@ -239,6 +239,14 @@ def storage_bench(setup_json: str) -> str:
     if there is no such run.
     """
 
+def storage_files(files_json: str) -> str:
+    """Write files into a fresh file system, as ``Files`` in ``layout_hint/sim/src`` says.
+
+    Returns JSON: for each file its ``extents``, runs of ``blocks`` from a ``sector`` on, and its
+    ``maps``, the ``sector`` of a block of metadata and the ``blocks`` that need it. Raises
+    ``StorageError`` if there is no such file system, or no room in it.
+    """
+
 def storage_stream(setup_json: str) -> str:
     """Read a file over NFS once, as ``Stream`` in ``native/storage/src/stream`` says.
 

@@ -45,6 +45,7 @@ mod verdicts;
 pub use config::{Age, Config, Pace, Query, RegionConfig};
 pub use counters::Kind;
 pub use replay::{geometry, Replay};
+pub use random::Seeded;
 pub use results::Results;
 pub use trace::Trace;
 pub use verdicts::Verdicts;

@@ -2,6 +2,7 @@ use super::*;
 use crate::cluster::{ClusterRules, Version};
 use crate::drive::tests::small;
 use crate::readahead::{Choice, Slots, TableRules, Victim};
+use crate::store::File;
 use nfs::{Nfs, Transport};
 
 const KB: u64 = 1024;
@@ -21,9 +22,10 @@ fn setup(readers: u64, at: At) -> Setup {
     drive.buffer.segment_sectors = 512;
     drive.buffer.read_ahead = crate::drive::ReadAhead::Most;
     drive.buffer.read_ahead_sectors = 512;
+    let blocks = 2048 / readers;
     Setup {
         drive,
-        partition: 1,
+        files: (0..readers).map(|file| File::contiguous(file * (blocks * 32 + 96), blocks)).collect(),
         order: HostOrder::Elevator,
         tags: None,
         cluster: ClusterRules { version: Version::V4, block: 16 * KB, cluster: 8, buffers: 4096 },
@@ -156,7 +158,7 @@ fn what_cannot_be_is_named() {
         change(&mut own);
         run(&own).unwrap_err().to_string()
     };
-    assert_eq!(error(|own| own.partition = 5), "partition: expected 1 to 4");
+    assert!(error(|own| own.files.truncate(7)).starts_with("files: expected one for each"));
     assert!(error(|own| own.readers = 3).starts_with("readers: expected 1, 2"));
     assert!(error(|own| own.bytes = 7).starts_with("bytes: expected"));
     assert!(error(|own| own.strides = u64::MAX).starts_with("strides: expected 1 to 64"));
@@ -164,24 +166,9 @@ fn what_cannot_be_is_named() {
     assert!(error(|own| own.at = nfs(|own| own.call_bytes = 32 * KB)).contains("call_bytes"));
     assert!(error(|own| own.strides = 2).starts_with("strides: expected 1,"));
     assert!(error(|own| own.drive.rpm = 0.0).starts_with("drive: rpm: expected"));
-    assert!(error(|own| own.bytes = 1 << 33).contains("sectors from"));
+    let beyond = |own: &mut Setup| own.files[7].extents[0].sector = own.drive.sectors - 1;
+    assert!(error(beyond).contains("sectors from"));
     assert!(error(|own| own.at = nfs(|own| own.nfsds = 0)).starts_with("nfs.nfsds: expected"));
-}
-
-#[test]
-fn each_seed_lays_the_files_somewhere_else_in_their_quarter() {
-    let sectors = 8_000_000;
-    let mut first = Vec::new();
-    for seed in 0..20 {
-        let setup = Setup { seed, partition: 2, ..setup(32, local()) };
-        let files = setup.files(sectors);
-        let end = |file: &crate::store::File| file.sector + file.blocks * 32;
-        assert!(files.windows(2).all(|pair| end(&pair[0]) <= pair[1].sector));
-        assert!(files[0].sector >= sectors / 4 && end(&files[31]) <= sectors / 2);
-        first.push(files[0].sector);
-    }
-    let (least, most) = (first.iter().min().unwrap(), first.iter().max().unwrap());
-    assert!(most - least > sectors / 8, "{first:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::cluster::Version;
 use crate::drive::tests::small;
+use crate::drive::Request;
 use crate::queue::Fcfs;
 
 const RULES: ClusterRules =
@@ -8,7 +9,7 @@ const RULES: ClusterRules =
 
 /// A file of so many blocks, each a sector, at the beginning of a small drive.
 fn store(blocks: u64, per_block: u64) -> Store {
-    let files = vec![File { sector: 0, blocks }];
+    let files = vec![File::contiguous(0, blocks)];
     let drive = Drive::new(&small()).unwrap();
     Store::new(files, RULES, Box::<Fcfs>::default(), drive, per_block).unwrap()
 }
@@ -77,7 +78,7 @@ fn the_last_block_of_a_file_is_read_by_itself() {
 
 #[test]
 fn files_beyond_the_drive_are_refused() {
-    let files = vec![File { sector: small().sectors - 1, blocks: 2 }];
+    let files = vec![File::contiguous(small().sectors - 1, 2)];
     let drive = Drive::new(&small()).unwrap();
     assert!(Store::new(files, RULES, Box::<Fcfs>::default(), drive, 0).is_err());
 }
