@@ -104,7 +104,8 @@ impl Store {
         if self.busy {
             return;
         }
-        let Some(waiting) = self.order.pop(now, self.drive.mechanism()) else { return };
+        self.drive.catch_up(now);
+        let Some(waiting) = self.order.pop(now, &self.drive) else { return };
         // That all files are on the drive was checked.
         let mut service = self.drive.serve(waiting.request, now).unwrap_or_default();
         let end = now + service.response();
