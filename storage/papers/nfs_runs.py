@@ -47,7 +47,7 @@ UDP = {
     "client_receive": 30_000,
     "server_receive": 25_000,
     "server_answer": 60_000,
-    "iod_delay": 60_000,
+    "iod_delay": 0,
     "reader_delay": 10_000,
 }
 """Client and server over UDP: processors' times, and how long threads take to wake up."""
@@ -58,7 +58,6 @@ TCP = UDP | {
     "client_receive": 60_000,
     "server_receive": 50_000,
     "server_answer": 90_000,
-    "iod_delay": 30_000,
 }
 BUSY = {"reader_delay": 1_000_000, "client_copy": 200_000}
 """A client with four other processes that never wait."""
