@@ -47,7 +47,7 @@ UDP = {
     "client_receive": 30_000,
     "server_receive": 25_000,
     "server_answer": 60_000,
-    "iod_delay": 0,
+    "iod_delay": 10_000,
     "reader_delay": 10_000,
 }
 """Client and server over UDP: processors' times, and how long threads take to wake up."""

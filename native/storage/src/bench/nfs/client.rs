@@ -200,8 +200,11 @@ impl<'a> Client<'a> {
                 Some(next) => self.send(next, now, events),
                 None => self.idle += 1,
             }
-            if let Some(reader) = self.sleeping.pop_front() {
-                events.add(now, Event::Step(reader));
+            if self.handed.len() <= self.nfs.iods {
+                // `nfssvc_iod` wakes all of them, and only when half of the queue is done.
+                for reader in self.sleeping.drain(..) {
+                    events.add(now, Event::Step(reader));
+                }
             }
         }
         self.asked[call] = Asked::Got;
