@@ -61,9 +61,6 @@ class Buffer(Strict):
     )
     zero_latency_reads: bool = Field(description="read a track's sectors in the order they pass")
     zero_latency_writes: bool = Field(description="write a track's sectors in the order they pass")
-    read_on_after_hits: bool = Field(
-        False, description="read on after a hit, too, if nothing behind it is in the buffer"
-    )
     read_hits_on_writes: bool = Field(description="reads find what was written")
     combine_writes: bool = Field(
         description="a write shares the segment of one that waits for the medium right before it"

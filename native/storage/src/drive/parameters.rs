@@ -137,9 +137,6 @@ pub struct BufferParameters {
     /// Sectors behind a read that are read on, unless to the end of a track; they may take the room
     /// of those before.
     pub read_ahead_sectors: u64,
-    /// Whether it also reads on after a read whose last sector was the last in its segment.
-    #[serde(default)]
-    pub read_on_after_hits: bool,
     /// Whether sectors before those asked for are kept if they pass under the head first.
     pub read_passing_sectors: bool,
     /// Whether sectors of a track are read in the order in which they pass.

@@ -44,9 +44,6 @@ impl Drive {
             read = self.read_rest(found.segment, rest, begin, &mut feed).max(from);
         }
         self.move_limit(found.segment, sector, sectors);
-        if self.reads_on_behind(found, sector + sectors) {
-            self.keep(found.segment, sector, sectors, from.max(self.mechanism.free()));
-        }
         Service {
             queue,
             overhead,
@@ -54,13 +51,6 @@ impl Drive {
             bus: feed.done() - read,
             ..Service::default()
         }
-    }
-
-    /// Whether to begin to read on behind a hit: nothing in its segment follows, nor is about to.
-    fn reads_on_behind(&self, found: Found, end: u64) -> bool {
-        let going_on = self.ahead.is_some_and(|ahead| ahead.segment == found.segment);
-        let last = self.buffer.end(found.segment) == Some(end);
-        self.rules.read_on_after_hits && last && !going_on && self.dirty.is_none()
     }
 
     /// Read sectors that follow those of a segment; return when the last had passed.

@@ -71,7 +71,6 @@ fn buffer() -> BufferParameters {
         read_passing_sectors: false,
         zero_latency_reads: false,
         zero_latency_writes: false,
-        read_on_after_hits: false,
         read_hits_on_writes: true,
         combine_writes: true,
         fast_writes: true,

@@ -224,7 +224,6 @@ fn with_buffer(drive: Parameters, random: &mut impl Rng) -> Parameters {
         read_passing_sectors: below(2) == 0,
         zero_latency_reads: below(2) == 0,
         zero_latency_writes: below(2) == 0,
-        read_on_after_hits: below(2) == 0,
         read_hits_on_writes: below(2) == 0,
         combine_writes: below(2) == 0,
         fast_writes: below(2) == 0,
