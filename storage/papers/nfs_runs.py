@@ -36,6 +36,7 @@ COMMON = {
     "call_bytes": 8192,
     "iods": 8,
     "client_copy": 40_000,
+    "client_busy": 0,
     "latency": 20_000,
     "wire": 70_000,
     "nfsds": 8,
@@ -59,7 +60,7 @@ TCP = UDP | {
     "server_receive": 50_000,
     "server_answer": 90_000,
 }
-BUSY = {"reader_delay": 1_000_000, "client_copy": 200_000}
+BUSY = {"client_busy": 4}
 """A client with four other processes that never wait."""
 
 

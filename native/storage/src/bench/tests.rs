@@ -58,6 +58,7 @@ fn nfs(change: impl FnOnce(&mut Nfs)) -> At {
         client_send: 25_000,
         client_receive: 30_000,
         client_copy: 40_000,
+        client_busy: 0,
         latency: 20_000,
         wire: 70_000,
         nfsds: 8,

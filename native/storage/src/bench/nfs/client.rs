@@ -12,6 +12,9 @@ use std::collections::VecDeque;
 /// How long after one another processes start at most, in nanoseconds.
 const START: u64 = 1_000_000;
 
+/// A slice of the processor's time, in nanoseconds: `roundrobin` of FreeBSD 4 has ten a second.
+const SLICE: u64 = 100_000_000;
+
 /// The client.
 pub struct Client<'a> {
     nfs: &'a Nfs,
@@ -217,10 +220,15 @@ impl<'a> Client<'a> {
     }
 
     /// A process has its block; it goes on when that is copied.
+    ///
+    /// If its slice of time ends meanwhile, it first waits for those of processes that never sleep. Who
+    /// wakes up in the kernel does not wait for these: it has a better priority there.
     fn copy(&mut self, reader: usize, now: u64, events: &mut Events<Event>) {
         self.readers[reader].had += 1;
-        let end = self.processor.take(now, self.nfs.client_copy).end;
-        events.add(end, Event::Step(reader));
+        let turn = self.processor.take(now, self.nfs.client_copy);
+        let slice_ends = turn.end / SLICE > turn.start / SLICE;
+        let others = if slice_ends { self.nfs.client_busy * SLICE } else { 0 };
+        events.add(turn.end + others, Event::Step(reader));
     }
 
     /// A time from the exponential distribution of a mean.
