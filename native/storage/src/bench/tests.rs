@@ -8,7 +8,7 @@ use nfs::{Nfs, Transport};
 const KB: u64 = 1024;
 
 /// A drive like the small one, with room for files.
-fn setup(readers: u64, at: At) -> Setup {
+pub(in crate::bench) fn setup(readers: u64, at: At) -> Setup {
     let mut drive = small();
     drive.cylinders = 20_000;
     drive.zones.truncate(1);
@@ -25,7 +25,9 @@ fn setup(readers: u64, at: At) -> Setup {
     let blocks = 2048 / readers;
     Setup {
         drive,
-        files: (0..readers).map(|file| File::contiguous(file * (blocks * 32 + 96), blocks)).collect(),
+        files: (0..readers)
+            .map(|file| File::contiguous(file * (blocks * 32 + 96), blocks))
+            .collect(),
         order: HostOrder::Elevator,
         tags: None,
         cluster: ClusterRules { version: Version::V4, block: 16 * KB, cluster: 8, buffers: 4096 },
@@ -42,7 +44,7 @@ fn local() -> At {
     At::Local(local::Local { processor_per_block: 90_000 })
 }
 
-fn nfs(change: impl FnOnce(&mut Nfs)) -> At {
+pub(in crate::bench) fn nfs(change: impl FnOnce(&mut Nfs)) -> At {
     let table = TableRules {
         entries: 64,
         probes: 4,
@@ -86,8 +88,10 @@ fn all_is_read_once_whoever_reads() {
         assert_eq!(found.busy.link, link, "each block passes the link once");
         let found = run(&setup(readers, nfs(|_| {}))).unwrap();
         assert_eq!((found.ends.len() as u64, found.calls), (readers, 4096));
-        let twice = link + 4096 * (8 * KB * 1_000_000_000 / 54_000_000);
-        assert_eq!(found.busy.link, twice, "and again to the network");
+        let answer = 8 * KB * 1_000_000_000 / 54_000_000;
+        let twice = link + 4096 * answer;
+        let again = twice..=twice + found.resent * answer;
+        assert!(again.contains(&found.busy.link), "and again to the network");
     }
 }
 
@@ -124,7 +128,7 @@ fn calls_overtake_each_other_only_where_several_threads_send_them() {
     let overtaken = |iods| run(&setup(4, nfs(|own| own.iods = iods))).unwrap().overtaken;
     assert_eq!((overtaken(0), overtaken(1)), (0, 0));
     assert!(overtaken(8) > 10);
-    let found = run(&setup(4, nfs(|_| {}))).unwrap();
+    let found = run(&setup(2, nfs(|_| {}))).unwrap();
     assert!(found.in_order[0] < 4096 - 10);
     assert!(found.in_order[1] > 4096 - 4, "5 ms are enough");
 }
@@ -174,9 +178,8 @@ fn what_cannot_be_is_named() {
 
 #[test]
 fn calls_without_room_wait_for_the_timer() {
-    let found =
-        |window| run(&setup(8, nfs(|nfs| nfs.transport = Transport::Udp { window }))).unwrap();
-    let (narrow, wide) = (found(4), found(64));
-    assert!(narrow.parts.network > 10 * wide.parts.network, "{narrow:?} {wide:?}");
-    assert!(narrow.overtaken > 2 * wide.overtaken, "{narrow:?} {wide:?}");
+    let found = |transport| run(&setup(8, nfs(|nfs| nfs.transport = transport))).unwrap();
+    let (window, stream) = (found(Transport::Udp { window: 4 }), found(Transport::Tcp));
+    assert!(window.parts.network > 10 * stream.parts.network, "{window:?} {stream:?}");
+    assert!(window.overtaken > 2 * stream.overtaken, "{window:?} {stream:?}");
 }

@@ -43,7 +43,7 @@ impl File {
 
     /// How many blocks it has.
     pub fn blocks(&self) -> u64 {
-        self.extents.iter().map(|extent| extent.blocks).sum()
+        self.extents.iter().fold(0, |sum, extent| sum.saturating_add(extent.blocks))
     }
 
     /// The first sector of a block, and how many blocks lie behind one another from it on; none

@@ -31,7 +31,8 @@ impl Memory {
     /// Nothing of files.
     pub fn new(files: &[File]) -> Self {
         let nothing = |file: &File| vec![(Place::Drive, false); file.blocks() as usize];
-        let run = |file: &File| file.extents.iter().flat_map(|own| (1..=own.blocks).rev()).collect();
+        let run =
+            |file: &File| file.extents.iter().flat_map(|own| (1..=own.blocks).rev()).collect();
         Self {
             blocks: files.iter().map(nothing).collect(),
             runs: files.iter().map(run).collect(),

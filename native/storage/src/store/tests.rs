@@ -77,6 +77,29 @@ fn the_last_block_of_a_file_is_read_by_itself() {
 }
 
 #[test]
+fn metadata_is_read_first_and_once() {
+    let extents = vec![Extent { sector: 0, blocks: 2 }, Extent { sector: 60, blocks: 8 }];
+    let maps = vec![Map { sector: 50, blocks: 2..10 }];
+    let drive = Drive::new(&small()).unwrap();
+    let order = Box::<Fcfs>::default();
+    let mut own = Store::new(vec![File { extents, maps }], RULES, order, drive, 0).unwrap();
+    let mut events = Events::default();
+    own.ask(0, wanted(2, 0), 1, &mut events);
+    own.ask(0, wanted(4, 0), 2, &mut events);
+    let told = told(&mut own, &mut events);
+    let mut alone = Drive::new(&small()).unwrap();
+    let mut now = 0;
+    for (sector, told) in [(50, None), (60, Some(told[0])), (62, Some(told[1]))] {
+        let request = Request { sector, sectors: 1, write: false };
+        now += alone.serve(request, now).unwrap().response();
+        if let Some((at, ready)) = told {
+            assert_eq!((at, ready.parts.all()), (now, now));
+        }
+    }
+    assert!(own.ask(now, wanted(2, 0), 1, &mut events));
+}
+
+#[test]
 fn files_beyond_the_drive_are_refused() {
     let files = vec![File::contiguous(small().sectors - 1, 2)];
     let drive = Drive::new(&small()).unwrap();

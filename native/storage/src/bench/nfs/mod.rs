@@ -7,6 +7,8 @@
 mod client;
 mod parameters;
 mod server;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use parameters::{Nfs, Transport};
@@ -103,9 +105,7 @@ pub fn run(setup: &Setup, nfs: &Nfs, store: Store) -> Outcome {
             | Event::Repeated
             | Event::Lock(_)
             | Event::Served(_)
-            | Event::Wire(_) => {
-                server.happen(now, event, &mut calls, &mut events)
-            }
+            | Event::Wire(_) => server.happen(now, event, &mut calls, &mut events),
             _ => client.happen(now, event, &mut calls, &mut events),
         }
         for Ready { task, parts } in ready.drain(..) {
