@@ -234,7 +234,7 @@ def storage_bench(setup_json: str) -> str:
     """Run the benchmark of readers once, as ``Setup`` in ``native/storage/src/bench`` says.
 
     Returns JSON, times in nanoseconds: ``ends`` of the readers, the first first, ``calls``,
-    ``parts`` that these waited for, ``overtaken`` and ``in_order`` calls, ``counts`` of the
+    ``parts`` that these waited for, ``overtaken``, ``resent`` and ``in_order`` calls, ``counts`` of the
     heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises ``StorageError``
     if there is no such run.
     """

@@ -35,9 +35,10 @@ PAPER = Paper(
         " of the SCSI drive may be understood (A19 is 7 to 11 lower); and a process for each stride,"
         " as the thesis tells Table 1: Default would then read 13 to 21 MB/s, where 5 to 9 are"
         " printed.",
-        "A19 rests on the segments of the SCSI drive's buffer. 128 KB are those of the same maker's"
-        " Ultrastar 9ES; its own are not known. They took the place of 512 KB, a guess, when it was"
-        " known what A19 is with either: with 512 KB it is 45, 52 and 33, and fails.",
+        "A19 rests on the segments of the SCSI drive's buffer, which are not known. The manual of"
+        " the same maker's Ultrastar 9ES lists 128 KB, which is taken, and 64, with which A19 holds,"
+        " too. They took the place of 512 KB, a guess, when it was known what comes out: with these"
+        " A19 is 45, 52 and 33, and fails.",
         "A12 is of the order only. Over TCP rates fall, too, to 69 % of the best, as the small"
         " table ejects files of 32 readers; the authors' were about constant.",
         "Cursors: 8 a file. What is claimed of figures is what the text says of them.",

@@ -14,9 +14,7 @@ from birthmark.storage.papers.nfs_runs import LOCAL, nfs
 from birthmark.storage.papers.nfs_runs import run as run_once
 from birthmark.storage.papers.nfs_tricks import PAPER
 
-REPRODUCED = {
-    f"A{number}" for number in (*range(1, 9), *range(10, 17), 18, 21, 22, 23)
-}
+REPRODUCED = {f"A{number}" for number in (*range(1, 9), *range(10, 17), 18, 21, 22, 23)}
 """What ten seeds agree on."""
 
 
