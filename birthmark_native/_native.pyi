@@ -234,9 +234,9 @@ def storage_bench(setup_json: str) -> str:
     """Run the benchmark of readers once, as ``Setup`` in ``native/storage/src/bench`` says.
 
     Returns JSON, times in nanoseconds: ``ends`` of the readers, the first first, ``calls``,
-    ``parts`` that these waited for, ``overtaken``, ``resent`` and ``in_order`` calls, ``counts`` of the
-    heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises ``StorageError``
-    if there is no such run.
+    ``parts`` that these waited for, ``overtaken``, ``resent`` and ``in_order`` calls, ``counts`` of
+    the heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises
+    ``StorageError`` if there is no such run.
     """
 
 def storage_files(files_json: str) -> str:

@@ -104,10 +104,10 @@ def run(
 def _files(disk: Disk, partition: int, seed: int, size: int, readers: int) -> list[dict[str, Any]]:
     """Return where the files of so many readers are, written after those of fewer."""
     sectors = _drive(disk)["sectors"]
-    sets = [[size // number] * number for number in READERS if number <= readers]
+    sets = (number for number in READERS if number <= readers)
     files = {
         "partition": {"start": sectors * (partition - 1) // 4, "end": sectors * partition // 4},
-        "bytes": sum(sets, []),
+        "bytes": [size // number for number in sets for _ in range(number)],
         "seed": seed,
     }
     placed: list[dict[str, Any]] = json.loads(storage_files(json.dumps(files)))
