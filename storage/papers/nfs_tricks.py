@@ -37,8 +37,8 @@ PAPER = Paper(
         " are printed.",
         "A19 rests on the segments of the SCSI drive's buffer, which are not known. The manual of"
         " the same maker's Ultrastar 9ES lists 128 KB, which is taken, and 64, with which A19"
-        " holds, too. They took the place of 512 KB, a guess, when it was known what comes out: with these"
-        " A19 is 45, 52 and 33, and fails.",
+        " holds, too. They took the place of 512 KB, a guess, when it was known what comes out:"
+        " with these A19 is 45, 52 and 33, and fails.",
         "A12 is of the order only. Over TCP rates fall, too, to 69 % of the best, as the small"
         " table ejects files of 32 readers; the authors' were about constant.",
         "Cursors: 8 a file. What is claimed of figures is what the text says of them.",
@@ -214,10 +214,10 @@ PAPER = Paper(
             values.overtaken,
             lambda own: 2 <= own["UDP"] <= 6 and own["TCP"] < 2 and own["one iod"] == 0,
             reason="overtaking rises with readers, as the authors saw: none with one, 1.1 % with"
-            " 32, where answers are late and the window is small. That is within their 6 %, but below"
-            " the 2 that is asked for here. Threads run in the order in which they are woken, as"
-            " in FreeBSD's run queues; what else may have held them up is not known. Threads that"
-            " wake up after 0.06 ms, which is a guess, make 2 %, but with few readers as well",
+            " 32, where answers are late and the window is small. That is within their 6 %, but"
+            " below the 2 that is asked for here. Threads run in the order in which they are woken,"
+            " as in FreeBSD's run queues; what else may have held them up is not known. Threads"
+            " that wake up after 0.06 ms, which is a guess, make 2 %, but with few readers as well",
         ),
         Claim(
             "A18",
