@@ -234,9 +234,17 @@ def storage_bench(setup_json: str) -> str:
     """Run the benchmark of readers once, as ``Setup`` in ``native/storage/src/bench`` says.
 
     Returns JSON, times in nanoseconds: ``ends`` of the readers, the first first, ``calls``,
-    ``parts`` that these waited for, ``overtaken`` and ``in_order`` calls, ``counts`` of the
-    heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises ``StorageError``
-    if there is no such run.
+    ``parts`` that these waited for, ``overtaken``, ``resent`` and ``in_order`` calls, ``counts`` of
+    the heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises
+    ``StorageError`` if there is no such run.
+    """
+
+def storage_files(files_json: str) -> str:
+    """Write files into a fresh file system, as ``Files`` in ``layout_hint/sim/src`` says.
+
+    Returns JSON: for each file its ``extents``, runs of ``blocks`` from a ``sector`` on, and its
+    ``maps``, the ``sector`` of a block of metadata and the ``blocks`` that need it. Raises
+    ``StorageError`` if there is no such file system, or no room in it.
     """
 
 def storage_stream(setup_json: str) -> str:

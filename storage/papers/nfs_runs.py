@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from birthmark.layout_hint.disks import read_drive
-from birthmark_native import storage_bench
+from birthmark_native import storage_bench, storage_files
 
 MB = 2**20
 READERS = (1, 2, 4, 8, 16, 32)
@@ -36,6 +36,7 @@ COMMON = {
     "call_bytes": 8192,
     "iods": 8,
     "client_copy": 40_000,
+    "client_busy": 0,
     "latency": 20_000,
     "wire": 70_000,
     "nfsds": 8,
@@ -47,7 +48,7 @@ UDP = {
     "client_receive": 30_000,
     "server_receive": 25_000,
     "server_answer": 60_000,
-    "iod_delay": 60_000,
+    "iod_delay": 10_000,
     "reader_delay": 10_000,
 }
 """Client and server over UDP: processors' times, and how long threads take to wake up."""
@@ -58,9 +59,8 @@ TCP = UDP | {
     "client_receive": 60_000,
     "server_receive": 50_000,
     "server_answer": 90_000,
-    "iod_delay": 30_000,
 }
-BUSY = {"reader_delay": 1_000_000, "client_copy": 200_000}
+BUSY = {"client_busy": 4}
 """A client with four other processes that never wait."""
 
 
@@ -85,7 +85,7 @@ def run(
     """Run the benchmark once; return what ``storage_bench`` does, and the rate in MB/s."""
     setup = {
         "drive": _drive(disk),
-        "partition": partition,
+        "files": _files(disk, partition, seed, size, readers),
         "order": order,
         "tags": tags,
         "cluster": {"version": "v4", "block": 16384, "cluster": CLUSTERS[disk], "buffers": 4096},
@@ -98,6 +98,20 @@ def run(
     }
     found: dict[str, Any] = json.loads(storage_bench(json.dumps(setup)))
     return found | {"rate": size / MB / (found["ends"][-1] / 1e9)}
+
+
+@cache
+def _files(disk: Disk, partition: int, seed: int, size: int, readers: int) -> list[dict[str, Any]]:
+    """Return where the files of so many readers are, written after those of fewer."""
+    sectors = _drive(disk)["sectors"]
+    sets = (number for number in READERS if number <= readers)
+    files = {
+        "partition": {"start": sectors * (partition - 1) // 4, "end": sectors * partition // 4},
+        "bytes": [size // number for number in sets for _ in range(number)],
+        "seed": seed,
+    }
+    placed: list[dict[str, Any]] = json.loads(storage_files(json.dumps(files)))
+    return placed[-readers:]
 
 
 @cache

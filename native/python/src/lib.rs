@@ -67,7 +67,9 @@ mod _native {
         storage::check_drive,
         storage::storage_validate,
         storage_attached::storage_attached,
-        storage_bench::{storage_bench, storage_counts, storage_ejections, storage_stream},
+        storage_bench::{
+            storage_bench, storage_counts, storage_ejections, storage_files, storage_stream,
+        },
         storage_replay::storage_replay,
         storage_server::{PyStorageReuse, PyStorageServer},
         storage_stack::storage_stack,

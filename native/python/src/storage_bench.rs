@@ -1,6 +1,7 @@
-//! `storage_bench`, `storage_stream`, `storage_counts` and `storage_ejections`, for Python.
+//! `storage_bench`, `storage_files`, `storage_stream`, `storage_counts` and `storage_ejections`, for Python.
 
 use super::errors::{BAD_DRIVE_JSON, BAD_STORAGE_SETUP, BROKEN};
+use birthmark_sim::benchmark::Files;
 use birthmark_storage::bench::{self, Setup};
 use birthmark_storage::readahead::{ejections, Choice, Read, TableRules};
 use birthmark_storage::stream::{self, Stream};
@@ -13,6 +14,16 @@ pub fn storage_bench(py: Python<'_>, setup_json: &str) -> PyResult<String> {
     py.detach(|| {
         let outcome = bench::run(&setup).map_err(|error| BAD_STORAGE_SETUP.because(error))?;
         serde_json::to_string(&outcome).map_err(|error| BROKEN.because(error))
+    })
+}
+
+#[pyfunction]
+pub fn storage_files(py: Python<'_>, files_json: &str) -> PyResult<String> {
+    let files: Files =
+        serde_json::from_str(files_json).map_err(|error| BAD_DRIVE_JSON.because(error))?;
+    py.detach(|| {
+        let placed = files.place().map_err(|error| BAD_STORAGE_SETUP.because(error))?;
+        serde_json::to_string(&placed).map_err(|error| BROKEN.because(error))
     })
 }
 

@@ -19,6 +19,13 @@ impl Arm for Mechanism {
     }
 }
 
+/// A drive that has an order of its own knows what is in its buffer, too.
+impl Arm for Drive {
+    fn reach(&self, request: &Request, now: u64) -> u64 {
+        Drive::reach(self, request, now)
+    }
+}
+
 /// Let a drive serve requests that come as an issue model says, one after the other, in an order.
 ///
 /// The answers are by number. Those of requests that the model did not issue are all 0.

@@ -14,9 +14,7 @@ from birthmark.storage.papers.nfs_runs import LOCAL, nfs
 from birthmark.storage.papers.nfs_runs import run as run_once
 from birthmark.storage.papers.nfs_tricks import PAPER
 
-REPRODUCED = {
-    f"A{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 18, 21, 22, 23)
-}
+REPRODUCED = {f"A{number}" for number in (*range(1, 9), *range(10, 17), 18, 21, 22, 23)}
 """What ten seeds agree on."""
 
 
@@ -34,7 +32,7 @@ def test_every_claim_of_the_paper_is_judged(small: Figures) -> None:
     assert [own.name for own in PAPER.claims] == [f"A{number}" for number in range(1, 24)]
     told = run.judged(PAPER, [small])
     assert all(own.means for own in told)
-    assert all(own.claim.reason for own in told if own.claim.name in ("A6", "A7", "A17", "A19"))
+    assert all(own.claim.reason for own in told if own.claim.name in ("A9", "A17", "A19", "A20"))
 
 
 @pytest.mark.parametrize("name", ["A3", "A8", "A10", "A18", "A21"])

@@ -44,6 +44,7 @@ mod verdicts;
 
 pub use config::{Age, Config, Pace, Query, RegionConfig};
 pub use counters::Kind;
+pub use random::Seeded;
 pub use replay::{geometry, Replay};
 pub use results::Results;
 pub use trace::Trace;

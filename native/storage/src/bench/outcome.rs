@@ -14,6 +14,8 @@ pub struct Outcome {
     pub parts: Parts,
     /// Calls that came after one further on in the same file.
     pub overtaken: u64,
+    /// Calls that the client sent again, because it waited for too long.
+    pub resent: u64,
     /// Calls that go on where one ended, after those that came within each window were put in order.
     pub in_order: Vec<u64>,
     /// The counts of the server's heuristic, all together.

@@ -5,15 +5,9 @@ use crate::cluster::ClusterRules;
 use crate::drive::{Drive, OutsideError, ParameterError, Parameters};
 use crate::queue::{Aged, Elevator, Fcfs, NCscan, Order, Tagged};
 use crate::store::{File, Store};
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use serde::Deserialize;
-
-/// Bytes of a sector.
-const SECTOR: u64 = 512;
-
-/// Blocks between two files at most.
-const GAP: u64 = 64;
 
 /// The longest that anything may take by itself, in nanoseconds: it keeps every sum in range.
 pub const LONGEST: u64 = 10_000_000_000;
@@ -27,8 +21,8 @@ pub const TIME: &str = "0 to 10000000000 nanoseconds";
 pub struct Setup {
     /// The drive.
     pub drive: Parameters,
-    /// In which quarter of it the files are, 1 being the outermost.
-    pub partition: u64,
+    /// The files that are read, one for each reader.
+    pub files: Vec<File>,
     /// The order in which the host lets requests wait.
     pub order: HostOrder,
     /// The drive's own order, if it has one.
@@ -37,13 +31,13 @@ pub struct Setup {
     pub cluster: ClusterRules,
     /// Bytes that the link between drive, memory and network passes in a second.
     pub link_bytes_per_second: u64,
-    /// Bytes of all files of a set.
+    /// Bytes of all files together.
     pub bytes: u64,
     /// How many read: one of [`SETS`].
     pub readers: u64,
     /// At how many places each file is read in turn; 1: from one end to the other.
     pub strides: u64,
-    /// Decides where files begin, and all else that is left to chance.
+    /// Decides all that is left to chance.
     pub seed: u64,
     /// Who reads.
     pub at: At,
@@ -99,7 +93,6 @@ pub enum SetupError {
 impl Setup {
     /// Whether there can be such a run, but for the drive and where the files end.
     pub fn check(&self) -> Result<(), SetupError> {
-        need((1..=4).contains(&self.partition), "partition", "1 to 4")?;
         need(SETS.contains(&self.readers), "readers", "1, 2, 4, 8, 16 or 32")?;
         need([512, 8192, 16384, 65536].contains(&self.cluster.block), "cluster.block", "a block")?;
         need((1..=1024).contains(&self.cluster.cluster), "cluster.cluster", "1 to 1024")?;
@@ -108,6 +101,10 @@ impl Setup {
         let part = 32 * self.readers * self.strides * self.cluster.block;
         let whole = (1..=1 << 34).contains(&self.bytes) && self.bytes.is_multiple_of(part);
         need(whole, "bytes", "16 GB at most, 32 blocks or a multiple for each reader and stride")?;
+        let blocks = self.file_bytes() / self.cluster.block;
+        let files = self.files.len() as u64 == self.readers
+            && self.files.iter().all(|file| file.blocks() == blocks);
+        need(files, "files", "one for each reader, all together of so many bytes")?;
         match &self.at {
             At::Local(machine) => {
                 need(machine.processor_per_block <= LONGEST, "local.processor_per_block", TIME)?;
@@ -140,30 +137,8 @@ impl Setup {
     /// The files on their drive.
     pub fn store(&self) -> Result<Store, SetupError> {
         let drive = Drive::new(&self.drive)?;
-        let files = self.files(drive.mechanism().geometry().sectors());
         let per_block = self.link_time(self.cluster.block);
-        Ok(Store::new(files, self.cluster, self.order(), drive, per_block)?)
-    }
-
-    /// The files of the run. Those of all sets lie one behind the other, a little apart, somewhere in
-    /// the quarter: a folder at the top of a file system begins in a cylinder group that FreeBSD draws
-    /// (`ffs_dirpref`).
-    pub(super) fn files(&self, sectors: u64) -> Vec<File> {
-        let per_block = self.cluster.block / SECTOR;
-        let blocks = self.file_bytes() / self.cluster.block;
-        let mut random = self.random(0);
-        let gaps = SETS.iter().sum::<u64>() * GAP * per_block;
-        let all = SETS.len() as u64 * self.bytes / SECTOR + gaps;
-        let room = (sectors / 4).saturating_sub(all) / per_block + 1;
-        let mut next = sectors * (self.partition - 1) / 4 + random.next_u64() % room * per_block;
-        let sets = SETS.iter().take_while(|set| **set < self.readers);
-        next += sets.map(|_| self.bytes / SECTOR).sum::<u64>();
-        let mut file = |_| {
-            let sector = next + random.next_u64() % GAP * per_block;
-            next = sector + blocks * per_block;
-            File { sector, blocks }
-        };
-        (0..self.readers).map(&mut file).collect()
+        Ok(Store::new(self.files.clone(), self.cluster, self.order(), drive, per_block)?)
     }
 
     fn order(&self) -> Box<dyn Order> {

@@ -2,12 +2,13 @@ use super::*;
 use crate::cluster::{ClusterRules, Version};
 use crate::drive::tests::small;
 use crate::readahead::{Choice, Slots, TableRules, Victim};
+use crate::store::File;
 use nfs::{Nfs, Transport};
 
 const KB: u64 = 1024;
 
 /// A drive like the small one, with room for files.
-fn setup(readers: u64, at: At) -> Setup {
+pub(in crate::bench) fn setup(readers: u64, at: At) -> Setup {
     let mut drive = small();
     drive.cylinders = 20_000;
     drive.zones.truncate(1);
@@ -21,9 +22,12 @@ fn setup(readers: u64, at: At) -> Setup {
     drive.buffer.segment_sectors = 512;
     drive.buffer.read_ahead = crate::drive::ReadAhead::Most;
     drive.buffer.read_ahead_sectors = 512;
+    let blocks = 2048 / readers;
     Setup {
         drive,
-        partition: 1,
+        files: (0..readers)
+            .map(|file| File::contiguous(file * (blocks * 32 + 96), blocks))
+            .collect(),
         order: HostOrder::Elevator,
         tags: None,
         cluster: ClusterRules { version: Version::V4, block: 16 * KB, cluster: 8, buffers: 4096 },
@@ -40,7 +44,7 @@ fn local() -> At {
     At::Local(local::Local { processor_per_block: 90_000 })
 }
 
-fn nfs(change: impl FnOnce(&mut Nfs)) -> At {
+pub(in crate::bench) fn nfs(change: impl FnOnce(&mut Nfs)) -> At {
     let table = TableRules {
         entries: 64,
         probes: 4,
@@ -56,6 +60,7 @@ fn nfs(change: impl FnOnce(&mut Nfs)) -> At {
         client_send: 25_000,
         client_receive: 30_000,
         client_copy: 40_000,
+        client_busy: 0,
         latency: 20_000,
         wire: 70_000,
         nfsds: 8,
@@ -83,8 +88,10 @@ fn all_is_read_once_whoever_reads() {
         assert_eq!(found.busy.link, link, "each block passes the link once");
         let found = run(&setup(readers, nfs(|_| {}))).unwrap();
         assert_eq!((found.ends.len() as u64, found.calls), (readers, 4096));
-        let twice = link + 4096 * (8 * KB * 1_000_000_000 / 54_000_000);
-        assert_eq!(found.busy.link, twice, "and again to the network");
+        let answer = 8 * KB * 1_000_000_000 / 54_000_000;
+        let twice = link + 4096 * answer;
+        let again = twice..=twice + found.resent * answer;
+        assert!(again.contains(&found.busy.link), "and again to the network");
     }
 }
 
@@ -121,9 +128,9 @@ fn calls_overtake_each_other_only_where_several_threads_send_them() {
     let overtaken = |iods| run(&setup(4, nfs(|own| own.iods = iods))).unwrap().overtaken;
     assert_eq!((overtaken(0), overtaken(1)), (0, 0));
     assert!(overtaken(8) > 10);
-    let found = run(&setup(4, nfs(|_| {}))).unwrap();
+    let found = run(&setup(2, nfs(|own| own.transport = Transport::Tcp))).unwrap();
     assert!(found.in_order[0] < 4096 - 10);
-    assert!(found.in_order[1] > 4096 - 4, "5 ms are enough");
+    assert!(found.in_order[1] > 4096 - 4, "5 ms are enough: {:?}", found.in_order);
 }
 
 #[test]
@@ -156,7 +163,7 @@ fn what_cannot_be_is_named() {
         change(&mut own);
         run(&own).unwrap_err().to_string()
     };
-    assert_eq!(error(|own| own.partition = 5), "partition: expected 1 to 4");
+    assert!(error(|own| own.files.truncate(7)).starts_with("files: expected one for each"));
     assert!(error(|own| own.readers = 3).starts_with("readers: expected 1, 2"));
     assert!(error(|own| own.bytes = 7).starts_with("bytes: expected"));
     assert!(error(|own| own.strides = u64::MAX).starts_with("strides: expected 1 to 64"));
@@ -164,31 +171,15 @@ fn what_cannot_be_is_named() {
     assert!(error(|own| own.at = nfs(|own| own.call_bytes = 32 * KB)).contains("call_bytes"));
     assert!(error(|own| own.strides = 2).starts_with("strides: expected 1,"));
     assert!(error(|own| own.drive.rpm = 0.0).starts_with("drive: rpm: expected"));
-    assert!(error(|own| own.bytes = 1 << 33).contains("sectors from"));
+    let beyond = |own: &mut Setup| own.files[7].extents[0].sector = own.drive.sectors - 1;
+    assert!(error(beyond).contains("sectors from"));
     assert!(error(|own| own.at = nfs(|own| own.nfsds = 0)).starts_with("nfs.nfsds: expected"));
 }
 
 #[test]
-fn each_seed_lays_the_files_somewhere_else_in_their_quarter() {
-    let sectors = 8_000_000;
-    let mut first = Vec::new();
-    for seed in 0..20 {
-        let setup = Setup { seed, partition: 2, ..setup(32, local()) };
-        let files = setup.files(sectors);
-        let end = |file: &crate::store::File| file.sector + file.blocks * 32;
-        assert!(files.windows(2).all(|pair| end(&pair[0]) <= pair[1].sector));
-        assert!(files[0].sector >= sectors / 4 && end(&files[31]) <= sectors / 2);
-        first.push(files[0].sector);
-    }
-    let (least, most) = (first.iter().min().unwrap(), first.iter().max().unwrap());
-    assert!(most - least > sectors / 8, "{first:?}");
-}
-
-#[test]
 fn calls_without_room_wait_for_the_timer() {
-    let found =
-        |window| run(&setup(8, nfs(|nfs| nfs.transport = Transport::Udp { window }))).unwrap();
-    let (narrow, wide) = (found(4), found(64));
-    assert!(narrow.parts.network > 10 * wide.parts.network, "{narrow:?} {wide:?}");
-    assert!(narrow.overtaken > 2 * wide.overtaken, "{narrow:?} {wide:?}");
+    let found = |transport| run(&setup(8, nfs(|nfs| nfs.transport = transport))).unwrap();
+    let (window, stream) = (found(Transport::Udp { window: 4 }), found(Transport::Tcp));
+    assert!(window.parts.network > 10 * stream.parts.network, "{window:?} {stream:?}");
+    assert!(window.overtaken > 2 * stream.overtaken, "{window:?} {stream:?}");
 }

@@ -49,6 +49,12 @@ impl Buffer {
         Some(found)
     }
 
+    /// Whether a read would find a sector.
+    pub fn holds(&self, sector: u64) -> bool {
+        let readable = |own: &Segment| !own.written || self.rules.read_hits_on_writes;
+        self.segments.iter().any(|own| readable(own) && own.held(sector, 1) == 1)
+    }
+
     /// A segment for a read that is not in the buffer; what was read before goes on in its own.
     pub fn stream(&mut self, sector: u64) -> u64 {
         let ends = |segment: &&mut Segment| segment.end == sector && !segment.written;

@@ -24,7 +24,7 @@ impl Drive {
 
     /// The segment in which reading on has come to a sector: it goes on, whatever the controller does
     /// meanwhile, as if it had begun to pass already.
-    fn about_to_read(&self, sector: u64) -> Option<Found> {
+    pub(super) fn about_to_read(&self, sector: u64) -> Option<Found> {
         let segment = self.ahead?.segment;
         (self.buffer.end(segment)? == sector).then_some(Found { segment, sectors: 0 })
     }

@@ -51,6 +51,24 @@ impl Drive {
         &self.mechanism
     }
 
+    /// Read on up to a time at which no request has been served yet.
+    pub fn catch_up(&mut self, now: u64) {
+        self.read_on(now.max(self.ready));
+    }
+
+    /// Nanoseconds from time `now`, up to which it has caught up, until the first sector of a request
+    /// begins to come: at once from the buffer, or if it is what is being read on.
+    ///
+    /// To the medium the controller's own time for a request comes first.
+    pub fn reach(&self, request: &Request, now: u64) -> u64 {
+        let Request { sector, write, .. } = *request;
+        if !write && (self.buffer.holds(sector) || self.about_to_read(sector).is_some()) {
+            return 0;
+        }
+        let overhead = self.overhead(write, false);
+        overhead + self.mechanism.reach(sector, now + overhead, write)
+    }
+
     /// How many reads found at least their beginning in the buffer.
     pub fn hits(&self) -> u64 {
         self.hits

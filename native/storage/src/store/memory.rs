@@ -1,6 +1,9 @@
 //! The blocks of files that a machine has in memory.
 
+use super::File;
 use crate::cluster::Blocks;
+use foldhash::fast::FixedState;
+use std::collections::HashMap;
 
 /// Whether a block is in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,13 +21,33 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Memory {
     blocks: Vec<Vec<(Place, bool)>>,
+    /// How many blocks lie behind one another from each on, itself among them.
+    runs: Vec<Vec<u64>>,
+    /// Blocks of metadata, by their first sectors.
+    maps: HashMap<u64, Place, FixedState>,
 }
 
 impl Memory {
-    /// Nothing of files that have so many blocks.
-    pub fn new(files: impl Iterator<Item = u64>) -> Self {
-        let nothing = |blocks| vec![(Place::Drive, false); blocks as usize];
-        Self { blocks: files.map(nothing).collect() }
+    /// Nothing of files.
+    pub fn new(files: &[File]) -> Self {
+        let nothing = |file: &File| vec![(Place::Drive, false); file.blocks() as usize];
+        let run =
+            |file: &File| file.extents.iter().flat_map(|own| (1..=own.blocks).rev()).collect();
+        Self {
+            blocks: files.iter().map(nothing).collect(),
+            runs: files.iter().map(run).collect(),
+            maps: HashMap::default(),
+        }
+    }
+
+    /// Where the block of metadata is that begins with a sector.
+    pub fn map(&self, sector: u64) -> Place {
+        self.maps.get(&sector).copied().unwrap_or_default()
+    }
+
+    /// Let a block of metadata be somewhere.
+    pub fn put_map(&mut self, sector: u64, place: Place) {
+        self.maps.insert(sector, place);
     }
 
     /// Where a block is.
@@ -50,7 +73,7 @@ impl Blocks for Memory {
     }
 
     fn contiguous(&self, file: u64, block: u64) -> u64 {
-        (self.blocks[file as usize].len() as u64).saturating_sub(block)
+        self.runs[file as usize].get(block as usize).copied().unwrap_or(0)
     }
 
     fn mark(&mut self, file: u64, block: u64) {

@@ -1,17 +1,19 @@
 //! Files on a drive, read through a block cache: [`crate::cluster`] says what, an order of the
 //! [`crate::queue`] when, and the link between drive and memory carries it, which a network may share.
 
+mod file;
 mod memory;
 mod parts;
 mod reading;
 #[cfg(test)]
 mod tests;
 
+pub use file::{Extent, File, Map};
 pub use memory::{Memory, Place};
 pub use parts::Parts;
 
 use crate::cluster::{ClusterRules, Wanted};
-use crate::drive::{Drive, OutsideError, Request, Service};
+use crate::drive::{Drive, OutsideError, Service};
 use crate::events::Events;
 use crate::queue::Order;
 use crate::station::Station;
@@ -19,15 +21,6 @@ use std::ops::Range;
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
-
-/// A file, whose blocks lie behind one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct File {
-    /// Its first sector.
-    pub sector: u64,
-    /// Its blocks.
-    pub blocks: u64,
-}
 
 /// What happens in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,19 +65,32 @@ pub struct Store {
 /// A read of the drive, and who waits for it.
 #[derive(Clone, Debug)]
 struct Reading {
-    file: u64,
-    blocks: Range<u64>,
+    brings: Brings,
     came: u64,
     service: Service,
     waiting: Vec<Waiter>,
+    /// Blocks of files that can be read, or looked for further, once it is done.
+    then: Vec<(u64, Range<u64>)>,
+}
+
+/// What a read brings.
+#[derive(Clone, Debug)]
+enum Brings {
+    /// Blocks of a file.
+    Data(u64, Range<u64>),
+    /// The block of metadata that begins with a sector.
+    Map(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     task: usize,
     since: u64,
-    /// What is to be asked for again then: the block was under way already.
-    again: Option<Wanted>,
+    wanted: Wanted,
+    /// Whether it is yet to be decided what is read for it, and ahead.
+    due: bool,
+    /// What it has waited for before.
+    parts: Parts,
 }
 
 impl Store {
@@ -96,13 +102,10 @@ impl Store {
         drive: Drive,
         per_block: u64,
     ) -> Result<Self, OutsideError> {
-        for file in &files {
-            let sectors = file.blocks * rules.block / SECTOR;
-            let end = drive.mechanism().geometry().sectors();
-            Request { sector: file.sector, sectors, write: false }.check(end)?;
-        }
+        let end = drive.mechanism().geometry().sectors();
+        files.iter().try_for_each(|file| file.check(rules.block, end))?;
         Ok(Self {
-            memory: Memory::new(files.iter().map(|file| file.blocks)),
+            memory: Memory::new(&files),
             files,
             rules,
             order,
@@ -124,14 +127,8 @@ impl Store {
         task: usize,
         events: &mut Events<E>,
     ) -> bool {
-        let place = self.memory.place(wanted.file, wanted.block);
-        let (read, again) = match place {
-            Place::UnderWay(read) => (Some(read), Some(wanted)),
-            _ => (self.read(now, &wanted, events), None),
-        };
-        let Some(read) = read else { return true };
-        self.reads[read].waiting.push(Waiter { task, since: now, again });
-        false
+        let waiter = Waiter { task, since: now, wanted, due: true, parts: Parts::default() };
+        self.ask_for(now, waiter, events).is_some()
     }
 
     /// Let something happen; tasks whose block is there now are added to `ready`.

@@ -1,6 +1,6 @@
 //! Reads of the drive: which are made, and who is told when they are done.
 
-use super::{Parts, Place, Reading, Ready, Store, StoreEvent, SECTOR};
+use super::{Brings, Parts, Place, Reading, Ready, Store, StoreEvent, Waiter, SECTOR};
 use crate::cluster::Wanted;
 use crate::drive::{Request, Service};
 use crate::events::Events;
@@ -31,32 +31,69 @@ impl Store {
         read
     }
 
-    pub(super) fn submit<E: From<StoreEvent>>(
+    /// Read blocks that lie behind one another, or first the metadata that says where; the read that
+    /// comes first.
+    fn submit<E: From<StoreEvent>>(
         &mut self,
         now: u64,
         file: u64,
         blocks: Range<u64>,
         events: &mut Events<E>,
     ) -> usize {
-        let sectors = self.rules.block / SECTOR;
-        let request = Request {
-            sector: self.files[file as usize].sector + blocks.start * sectors,
-            sectors: (blocks.end - blocks.start) * sectors,
-            write: false,
+        let read = match self.unmapped(file, blocks.start) {
+            None => {
+                // That there is such a block was checked by who asks for it.
+                let per_block = self.rules.block / SECTOR;
+                let found = self.files[file as usize].find(blocks.start, per_block);
+                let sectors = (blocks.end - blocks.start) * per_block;
+                let sector = found.map_or(0, |(sector, _)| sector);
+                self.begin(now, Brings::Data(file, blocks.clone()), (sector, sectors), events)
+            }
+            Some(sector) => {
+                let read = match self.memory.map(sector) {
+                    Place::UnderWay(read) => read,
+                    _ => {
+                        let sectors = self.rules.block / SECTOR;
+                        let read = self.begin(now, Brings::Map(sector), (sector, sectors), events);
+                        self.memory.put_map(sector, Place::UnderWay(read));
+                        read
+                    }
+                };
+                self.reads[read].then.push((file, blocks.clone()));
+                read
+            }
         };
+        for block in blocks {
+            self.memory.put(file, block, Place::UnderWay(read));
+        }
+        read
+    }
+
+    /// The metadata that a block cannot be found without, and that is not in memory: its sector.
+    fn unmapped(&self, file: u64, block: u64) -> Option<u64> {
+        let maps = self.files[file as usize].maps.iter();
+        let mut needed = maps.filter(|map| map.blocks.contains(&block)).map(|map| map.sector);
+        needed.find(|sector| self.memory.map(*sector) != Place::Here)
+    }
+
+    /// Let a read wait for the drive.
+    fn begin<E: From<StoreEvent>>(
+        &mut self,
+        now: u64,
+        brings: Brings,
+        (sector, sectors): (u64, u64),
+        events: &mut Events<E>,
+    ) -> usize {
         let number = self.free.pop().unwrap_or(self.reads.len());
         let service = Service::default();
-        let reading =
-            Reading { file, blocks: blocks.clone(), came: now, service, waiting: Vec::new() };
+        let (waiting, then) = (Vec::new(), Vec::new());
+        let reading = Reading { brings, came: now, service, waiting, then };
         if number == self.reads.len() {
             self.reads.push(reading);
         } else {
-            let waiting = std::mem::take(&mut self.reads[number].waiting);
-            self.reads[number] = Reading { waiting, ..reading };
+            self.reads[number] = reading;
         }
-        for block in blocks {
-            self.memory.put(file, block, Place::UnderWay(number));
-        }
+        let request = Request { sector, sectors, write: false };
         self.order.push(Waiting { number, since: now, request });
         self.start(now, events);
         number
@@ -67,7 +104,8 @@ impl Store {
         if self.busy {
             return;
         }
-        let Some(waiting) = self.order.pop(now, self.drive.mechanism()) else { return };
+        self.drive.catch_up(now);
+        let Some(waiting) = self.order.pop(now, &self.drive) else { return };
         // That all files are on the drive was checked.
         let mut service = self.drive.serve(waiting.request, now).unwrap_or_default();
         let end = now + service.response();
@@ -76,7 +114,7 @@ impl Store {
         self.busy = true;
         let reading = &mut self.reads[waiting.number];
         reading.service = service;
-        let blocks = reading.blocks.end - reading.blocks.start;
+        let blocks = waiting.request.sectors * SECTOR / self.rules.block;
         for left in (0..blocks).rev() {
             let at = end - passing * left / blocks;
             let event = StoreEvent::Block { read: waiting.number, last: left == 0 };
@@ -84,6 +122,7 @@ impl Store {
         }
     }
 
+    /// A read is done: who waited for it goes on, and so do reads that could not be made without it.
     pub(super) fn here<E: From<StoreEvent>>(
         &mut self,
         now: u64,
@@ -91,21 +130,44 @@ impl Store {
         events: &mut Events<E>,
         ready: &mut Vec<Ready>,
     ) {
-        let reading = &mut self.reads[read];
-        for block in reading.blocks.clone() {
-            self.memory.put(reading.file, block, Place::Here);
+        match self.reads[read].brings.clone() {
+            Brings::Data(file, blocks) => {
+                blocks.for_each(|block| self.memory.put(file, block, Place::Here))
+            }
+            Brings::Map(sector) => self.memory.put_map(sector, Place::Here),
         }
+        let reading = &mut self.reads[read];
         let (came, service) = (reading.came, reading.service);
         let link = now - came - service.response();
-        let mut waiting = std::mem::take(&mut reading.waiting);
-        for waiter in waiting.drain(..) {
-            if let Some(wanted) = waiter.again {
-                self.read(now, &wanted, events);
-            }
-            let parts = Parts::of_read(&service, link, waiter.since - came);
-            ready.push(Ready { task: waiter.task, parts });
+        let waiting = std::mem::take(&mut reading.waiting);
+        for (file, blocks) in std::mem::take(&mut reading.then) {
+            self.submit(now, file, blocks, events);
         }
-        self.reads[read].waiting = waiting;
+        for waiter in waiting {
+            let parts = waiter.parts + Parts::of_read(&service, link, waiter.since - came);
+            let waiter = Waiter { since: now, parts, ..waiter };
+            ready.extend(self.ask_for(now, waiter, events));
+        }
         self.free.push(read);
+    }
+
+    /// Let a task ask for a block; what it has waited for, if it is there.
+    pub(super) fn ask_for<E: From<StoreEvent>>(
+        &mut self,
+        now: u64,
+        waiter: Waiter,
+        events: &mut Events<E>,
+    ) -> Option<Ready> {
+        let Waiter { task, wanted, due, parts, .. } = waiter;
+        let (read, due) = match self.memory.place(wanted.file, wanted.block) {
+            Place::UnderWay(read) => (read, due),
+            Place::Here if !due => return Some(Ready { task, parts }),
+            _ => match self.read(now, &wanted, events) {
+                Some(read) => (read, false),
+                None => return Some(Ready { task, parts }),
+            },
+        };
+        self.reads[read].waiting.push(Waiter { due, ..waiter });
+        None
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::cluster::Version;
 use crate::drive::tests::small;
+use crate::drive::Request;
 use crate::queue::Fcfs;
 
 const RULES: ClusterRules =
@@ -8,7 +9,7 @@ const RULES: ClusterRules =
 
 /// A file of so many blocks, each a sector, at the beginning of a small drive.
 fn store(blocks: u64, per_block: u64) -> Store {
-    let files = vec![File { sector: 0, blocks }];
+    let files = vec![File::contiguous(0, blocks)];
     let drive = Drive::new(&small()).unwrap();
     Store::new(files, RULES, Box::<Fcfs>::default(), drive, per_block).unwrap()
 }
@@ -76,8 +77,31 @@ fn the_last_block_of_a_file_is_read_by_itself() {
 }
 
 #[test]
+fn metadata_is_read_first_and_once() {
+    let extents = vec![Extent { sector: 0, blocks: 2 }, Extent { sector: 60, blocks: 8 }];
+    let maps = vec![Map { sector: 50, blocks: 2..10 }];
+    let drive = Drive::new(&small()).unwrap();
+    let order = Box::<Fcfs>::default();
+    let mut own = Store::new(vec![File { extents, maps }], RULES, order, drive, 0).unwrap();
+    let mut events = Events::default();
+    own.ask(0, wanted(2, 0), 1, &mut events);
+    own.ask(0, wanted(4, 0), 2, &mut events);
+    let told = told(&mut own, &mut events);
+    let mut alone = Drive::new(&small()).unwrap();
+    let mut now = 0;
+    for (sector, told) in [(50, None), (60, Some(told[0])), (62, Some(told[1]))] {
+        let request = Request { sector, sectors: 1, write: false };
+        now += alone.serve(request, now).unwrap().response();
+        if let Some((at, ready)) = told {
+            assert_eq!((at, ready.parts.all()), (now, now));
+        }
+    }
+    assert!(own.ask(now, wanted(2, 0), 1, &mut events));
+}
+
+#[test]
 fn files_beyond_the_drive_are_refused() {
-    let files = vec![File { sector: small().sectors - 1, blocks: 2 }];
+    let files = vec![File::contiguous(small().sectors - 1, 2)];
     let drive = Drive::new(&small()).unwrap();
     assert!(Store::new(files, RULES, Box::<Fcfs>::default(), drive, 0).is_err());
 }

@@ -1,6 +1,6 @@
 //! The client: processes that read, and threads that read ahead for them.
 
-use super::window::{Sent, Window};
+use super::window::Window;
 use super::{Calls, Event, Nfs};
 use crate::bench::Setup;
 use crate::events::Events;
@@ -11,6 +11,9 @@ use std::collections::VecDeque;
 
 /// How long after one another processes start at most, in nanoseconds.
 const START: u64 = 1_000_000;
+
+/// A slice of the processor's time, in nanoseconds: `roundrobin` of FreeBSD 4 has ten a second.
+const SLICE: u64 = 100_000_000;
 
 /// The client.
 pub struct Client<'a> {
@@ -30,6 +33,8 @@ pub struct Client<'a> {
     window: Window,
     /// When processes were done.
     pub ends: Vec<u64>,
+    /// How many calls left again.
+    pub resent: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +62,9 @@ impl<'a> Client<'a> {
             events.add(random.next_u64() % START, Event::Step(reader));
         }
         let window = Window::new(nfs.transport, random.next_u64());
+        if let Some(tick) = window.next_tick(0) {
+            events.add(tick, Event::Tick);
+        }
         Self {
             nfs,
             random,
@@ -70,6 +78,7 @@ impl<'a> Client<'a> {
             sleeping: VecDeque::new(),
             window,
             ends: Vec::new(),
+            resent: 0,
         }
     }
 
@@ -86,17 +95,21 @@ impl<'a> Client<'a> {
             Event::Woken(call) => self.send(call, now, events),
             Event::Send(call) => {
                 calls.spent(call, now, |parts| &mut parts.processor);
-                match self.window.send(call, now) {
-                    Sent::Now => self.leave(call, now, calls, events),
-                    Sent::Later(Some(tick)) => events.add(tick, Event::Tick),
-                    Sent::Later(None) => {}
+                if self.window.send(call) {
+                    self.leave(call, now, calls, events);
                 }
             }
             Event::Tick => {
-                while let Some(call) = self.window.late() {
-                    self.leave(call, now, calls, events);
+                for leaving in self.window.tick() {
+                    if leaving.again {
+                        self.resent += 1;
+                        events.add(now + self.nfs.latency, Event::Again(leaving.call));
+                    } else {
+                        self.leave(leaving.call, now, calls, events);
+                    }
                 }
-                if let Some(tick) = self.window.next_tick(now) {
+                let more = self.ends.len() < self.readers.len();
+                if let Some(tick) = self.window.next_tick(now).filter(|_| more) {
                     events.add(tick, Event::Tick);
                 }
             }
@@ -104,6 +117,9 @@ impl<'a> Client<'a> {
                 calls.spent(call, now, |parts| &mut parts.network);
                 let end = self.processor.take(now, self.nfs.client_receive).end;
                 events.add(end, Event::Got(call));
+            }
+            Event::Stray => {
+                self.processor.take(now, self.nfs.client_receive);
             }
             Event::Got(call) => {
                 calls.spent(call, now, |parts| &mut parts.processor);
@@ -181,14 +197,17 @@ impl<'a> Client<'a> {
 
     /// An answer is there: its thread takes the next call, and its process goes on.
     fn got(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
-        self.window.answered();
+        self.window.answered(call);
         if self.asked[call] == Asked::ByThread {
             match self.handed.pop_front() {
                 Some(next) => self.send(next, now, events),
                 None => self.idle += 1,
             }
-            if let Some(reader) = self.sleeping.pop_front() {
-                events.add(now, Event::Step(reader));
+            if self.handed.len() <= self.nfs.iods {
+                // `nfssvc_iod` wakes all of them, and only when half of the queue is done.
+                for reader in self.sleeping.drain(..) {
+                    events.add(now, Event::Step(reader));
+                }
             }
         }
         self.asked[call] = Asked::Got;
@@ -201,10 +220,15 @@ impl<'a> Client<'a> {
     }
 
     /// A process has its block; it goes on when that is copied.
+    ///
+    /// If its slice of time ends meanwhile, it first waits for those of processes that never sleep. Who
+    /// wakes up in the kernel does not wait for these: it has a better priority there.
     fn copy(&mut self, reader: usize, now: u64, events: &mut Events<Event>) {
         self.readers[reader].had += 1;
-        let end = self.processor.take(now, self.nfs.client_copy).end;
-        events.add(end, Event::Step(reader));
+        let turn = self.processor.take(now, self.nfs.client_copy);
+        let slice_ends = turn.end / SLICE > turn.start / SLICE;
+        let others = if slice_ends { self.nfs.client_busy * SLICE } else { 0 };
+        events.add(turn.end + others, Event::Step(reader));
     }
 
     /// A time from the exponential distribution of a mean.

@@ -7,6 +7,8 @@
 mod client;
 mod parameters;
 mod server;
+#[cfg(test)]
+mod tests;
 mod window;
 
 pub use parameters::{Nfs, Transport};
@@ -29,10 +31,16 @@ enum Event {
     Woken(usize),
     /// A call is ready for the network.
     Send(usize),
-    /// The client's timer ticks, and calls wait for that.
+    /// The client's timer ticks.
     Tick,
     /// A call is at the server.
     Arrive(usize),
+    /// A call that left again is at the server.
+    Again(usize),
+    /// A thread of the server sees that it has taken a call before.
+    Known(usize),
+    /// A thread of the server has answered a call once more.
+    Repeated,
     /// A thread of the server has taken a call so far that it needs the file.
     Lock(usize),
     /// A thread of the server has done with a call.
@@ -41,6 +49,8 @@ enum Event {
     Wire(usize),
     /// An answer is at the client.
     Answer(usize),
+    /// A second answer to a call is at the client.
+    Stray,
     /// An answer has been taken.
     Got(usize),
 }
@@ -89,9 +99,13 @@ pub fn run(setup: &Setup, nfs: &Nfs, store: Store) -> Outcome {
         happened += 1;
         match event {
             Event::Store(event) => server.store.happen(now, event, &mut events, &mut ready),
-            Event::Arrive(_) | Event::Lock(_) | Event::Served(_) | Event::Wire(_) => {
-                server.happen(now, event, &mut calls, &mut events)
-            }
+            Event::Arrive(_)
+            | Event::Again(_)
+            | Event::Known(_)
+            | Event::Repeated
+            | Event::Lock(_)
+            | Event::Served(_)
+            | Event::Wire(_) => server.happen(now, event, &mut calls, &mut events),
             _ => client.happen(now, event, &mut calls, &mut events),
         }
         for Ready { task, parts } in ready.drain(..) {
@@ -106,6 +120,7 @@ pub fn run(setup: &Setup, nfs: &Nfs, store: Store) -> Outcome {
         calls: total as u64,
         parts: calls.parts,
         overtaken: overtaken(arrived, setup.readers),
+        resent: client.resent,
         in_order: nfs.windows.iter().map(|own| in_order(arrived, setup.readers, *own)).collect(),
         counts: server.counts,
         ejected: server.heuristic.ejected() - server.ejected_before,

@@ -24,6 +24,8 @@ pub struct Nfs {
     pub client_receive: u64,
     /// The client's processor, to copy a block for a process.
     pub client_copy: u64,
+    /// Other processes of the client, which never wait.
+    pub client_busy: u64,
     /// From one machine to the other.
     pub latency: u64,
     /// The wire, for an answer.
@@ -72,6 +74,7 @@ impl Nfs {
             self.server_answer,
         ];
         need(times.iter().all(|time| *time <= LONGEST), "nfs: times", TIME)?;
+        need(self.client_busy <= 64, "nfs.client_busy", "0 to 64")?;
         let entries = self.table.map_or(1, |table| table.entries);
         need((1..=1 << 20).contains(&entries), "nfs.table.entries", "1 to 1048576")?;
         need((1..=4096).contains(&self.nfsds), "nfs.nfsds", "1 to 4096")?;

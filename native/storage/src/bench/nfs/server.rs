@@ -23,8 +23,9 @@ pub struct Server<'a> {
     pub arrived: Vec<(u64, Read)>,
     wire: Station,
     idle: usize,
-    /// Calls that no thread has taken yet.
-    socket: VecDeque<usize>,
+    /// Calls that no thread has taken yet, and whether they came before.
+    socket: VecDeque<(usize, bool)>,
+    answered: Vec<bool>,
     /// For each file, whether it is locked, and the calls that wait for that to end.
     files: Vec<(bool, VecDeque<usize>)>,
     first_file: u64,
@@ -51,6 +52,7 @@ impl<'a> Server<'a> {
             wire: Station::new(1),
             idle: nfs.nfsds,
             socket: VecDeque::new(),
+            answered: vec![false; (setup.bytes / nfs.call_bytes) as usize],
             files: vec![(false, VecDeque::new()); setup.readers as usize],
             first_file,
             calls: setup.file_bytes() / nfs.call_bytes,
@@ -72,8 +74,23 @@ impl<'a> Server<'a> {
                 calls.spent(call, now, |parts| &mut parts.network);
                 let read = self.read(call, now);
                 self.arrived.push((self.file(call), read));
-                self.socket.push_back(call);
+                self.socket.push_back((call, false));
                 self.take_calls(now, calls, events);
+            }
+            Event::Again(call) => {
+                self.socket.push_back((call, true));
+                self.take_calls(now, calls, events);
+            }
+            Event::Known(call) if self.answered[call] => {
+                self.heuristic.seen(self.first_file + self.file(call), &self.read(call, now));
+                let end = self.processor.take(now, self.nfs.server_answer).end;
+                events.add(end, Event::Repeated);
+            }
+            Event::Known(_) => self.rest(now, calls, events),
+            Event::Repeated => {
+                let end = self.store.link.take(now, self.per_call).end;
+                events.add(end + self.nfs.wire + self.nfs.latency, Event::Stray);
+                self.rest(now, calls, events);
             }
             Event::Lock(call) => {
                 calls.spent(call, now, |parts| &mut parts.processor);
@@ -92,12 +109,22 @@ impl<'a> Server<'a> {
     /// Let idle threads take calls.
     fn take_calls(&mut self, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
         while self.idle > 0 {
-            let Some(call) = self.socket.pop_front() else { return };
+            let Some((call, again)) = self.socket.pop_front() else { return };
             self.idle -= 1;
-            calls.spent(call, now, |parts| &mut parts.lock);
             let end = self.processor.take(now, self.nfs.server_receive).end;
-            events.add(end, Event::Lock(call));
+            if again {
+                events.add(end, Event::Known(call));
+            } else {
+                calls.spent(call, now, |parts| &mut parts.lock);
+                events.add(end, Event::Lock(call));
+            }
         }
+    }
+
+    /// A thread is done with a call, and takes the next one.
+    fn rest(&mut self, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
+        self.idle += 1;
+        self.take_calls(now, calls, events);
     }
 
     fn lock(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
@@ -130,6 +157,7 @@ impl<'a> Server<'a> {
     /// The answer leaves, the file is unlocked, and the thread takes the next call.
     fn served(&mut self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
         calls.spent(call, now, |parts| &mut parts.processor);
+        self.answered[call] = true;
         let end = self.store.link.take(now, self.per_call).end;
         events.add(end, Event::Wire(call));
         let (locked, waiting) = &mut self.files[call / self.calls as usize];
@@ -140,8 +168,7 @@ impl<'a> Server<'a> {
             }
             None => *locked = false,
         }
-        self.idle += 1;
-        self.take_calls(now, calls, events);
+        self.rest(now, calls, events);
     }
 
     fn file(&self, call: usize) -> u64 {

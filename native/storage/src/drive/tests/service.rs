@@ -271,3 +271,21 @@ fn a_request_beyond_the_end_is_refused() {
     }
     assert_eq!(read(&mut drive, 79, 1, 0.0).queue, 0);
 }
+
+#[test]
+fn what_is_in_the_buffer_or_being_read_on_is_reached_at_once() {
+    let mut parameters = small();
+    parameters.buffer.read_ahead = ReadAhead::Most;
+    parameters.buffer.read_ahead_sectors = 100;
+    parameters.buffer.segment_sectors = 100;
+    let mut drive = Drive::new(&parameters).unwrap();
+    let request = |sector| Request { sector, sectors: 2, write: false };
+    let now = drive.serve(request(2), 0).unwrap().response() + ms(3.5);
+    drive.catch_up(now);
+    let end = (3..).find(|&sector| !drive.buffer.holds(sector)).unwrap();
+    assert!(end > 5, "it has read on");
+    assert_eq!([2, 4, end].map(|sector| drive.reach(&request(sector), now)), [0; 3]);
+    let elsewhere = drive.mechanism().reach(70, now + drive.overhead(false, false), false);
+    assert!(drive.reach(&request(70), now) >= elsewhere);
+    assert!(drive.reach(&Request { write: true, ..request(4) }, now) > 0, "a write has to move");
+}
