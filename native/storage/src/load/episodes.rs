@@ -9,8 +9,11 @@ use crate::drive::Request;
 /// Blocks of the unit that requests are scattered over: 64 KiB.
 const UNIT: u64 = 16;
 
-/// How far what is near is at most, in blocks: 4 MiB.
-const NEAR: f64 = 1024.0;
+/// Of how many episodes new ones are near one.
+const LATE: f64 = 512.0;
+
+/// How far what is near is at most: a part of the storage.
+const NEAR: f64 = 1.0 / 320.0;
 
 /// Uses that are remembered.
 const ROOM: usize = 1 << 16;
@@ -53,20 +56,20 @@ impl<'a> Episodes<'a> {
         single + own.runs * own.run_length + own.scattered * own.scatter_length
     }
 
-    /// The next episode; new ones are near a block, or move it to themselves.
-    pub fn next(&mut self, near: &mut u64, random: &mut Random) -> Episode {
+    /// The next episode.
+    pub fn next(&mut self, random: &mut Random) -> Episode {
         let again = self.depth(random).and_then(|depth| self.recent.take(depth));
-        let episode = again.unwrap_or_else(|| self.fresh(near, random));
+        let episode = again.unwrap_or_else(|| self.fresh(random));
         self.recent.push(episode, 1);
         episode
     }
 
     /// An episode of before the first one.
-    pub fn before(&mut self, near: &mut u64, random: &mut Random) -> Option<Episode> {
+    pub fn before(&mut self, random: &mut Random) -> Option<Episode> {
         if self.before >= self.places.history_blocks / self.streams {
             return None;
         }
-        let episode = self.fresh(near, random);
+        let episode = self.fresh(random);
         self.before += episode.blocks();
         self.recent.push(episode, 1);
         Some(episode)
@@ -106,13 +109,14 @@ impl<'a> Episodes<'a> {
         None
     }
 
-    fn fresh(&self, near: &mut u64, random: &mut Random) -> Episode {
+    /// An episode that did not come before.
+    fn fresh(&self, random: &mut Random) -> Episode {
         let own = self.places;
         let size = if random.happens(own.small) { 1 } else { 2 << random.below(4) };
         let kind = random.unit();
         let scattered = kind >= own.runs && kind < own.runs + own.scattered && size < UNIT;
         let requests = if kind < own.runs {
-            random.count(own.run_length)
+            random.long_tailed(own.run_length)
         } else if scattered {
             random.count(own.scatter_length)
         } else {
@@ -120,17 +124,28 @@ impl<'a> Episodes<'a> {
         };
         let (first, blocks) = self.storage;
         let end = first + blocks - (requests * size).max(UNIT);
-        let block = if random.happens(own.near) {
-            let far = NEAR.powf(random.unit()) as u64;
-            let block = if random.happens(0.5) { *near + far } else { near.saturating_sub(far) };
-            block.clamp(first, end)
-        } else {
-            first + random.below(end - first)
-        };
-        *near = block;
+        let block = self.place(end, random);
         let block = if scattered { block - block % UNIT } else { block };
         let scattered = scattered.then(|| random.below(u64::MAX));
         Episode { block: block.max(first), size, requests, scattered }
+    }
+
+    /// Where a new episode begins, before a block: near one of those that took place lately, the later
+    /// the likelier, or at any distance from it.
+    fn place(&self, end: u64, random: &mut Random) -> u64 {
+        let (first, blocks) = self.storage;
+        let anywhere = |random: &mut Random| first + random.below(end - first);
+        let Some(other) = self.recent.at(LATE.powf(random.unit().powi(2)) as u64 - 1) else {
+            return anywhere(random);
+        };
+        let most = if random.happens(self.places.near) { NEAR } else { 1.0 };
+        let far = (most * blocks as f64).powf(random.unit()) as u64;
+        let forward = random.happens(0.5);
+        let sides = [other.block + far, other.block.wrapping_sub(far)];
+        let inside = |block: &u64| (first..end).contains(block);
+        // What would lie outside lies as far on the other side.
+        let [one, other] = if forward { sides } else { [sides[1], sides[0]] };
+        [one, other].into_iter().find(inside).unwrap_or_else(|| anywhere(random))
     }
 }
 

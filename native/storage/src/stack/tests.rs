@@ -58,7 +58,7 @@ fn shape() -> Shape {
             think_ms: (2.0, 1.0),
             pause_ms: (10.0, 1.0),
             idle_ms: (500.0, 1.0),
-            burst: 8.0,
+            burst: (8.0, 1.0),
             together: 0.2,
             asynchronous_reads: 0.1,
             asynchronous_writes: 0.4,
