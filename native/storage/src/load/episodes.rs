@@ -139,7 +139,9 @@ impl<'a> Episodes<'a> {
             return anywhere(random);
         };
         let most = if random.happens(self.places.near) { NEAR } else { 1.0 };
-        let far = (most * blocks as f64).powf(random.unit()) as u64;
+        // What is nearer than the unit belongs to the other episode.
+        let unit = UNIT as f64;
+        let far = (unit * (most * blocks as f64 / unit).powf(random.unit())) as u64;
         let forward = random.happens(0.5);
         let sides = [other.block + far, other.block.wrapping_sub(far)];
         let inside = |block: &u64| (first..end).contains(block);
