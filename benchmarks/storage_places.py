@@ -92,6 +92,7 @@ def _places(trace: Trace, kind: np.ndarray) -> dict[str, Any]:
         "new": float(new.mean()),
         "new_near_one_of_the_last": {late: float((rank[new] <= late).mean()) for late in LATE},
         "distance_of_near_kb": _quantiles(far / 1024),
+        "again_in_order": _in_order(starts),
         "in_runs": float(follows.mean()),
         "run": float(runs[runs > 1].mean()),
         "run_quantiles": _quantiles(runs[runs > 1]),
@@ -107,6 +108,19 @@ def _rank(starts: np.ndarray, within: int) -> np.ndarray:
         own = rank[ago:]
         own[near & (own > LATE[-1])] = ago
     return rank
+
+
+def _in_order(starts: np.ndarray) -> float:
+    """Return the share of episodes that come again right behind the same one as the last time."""
+    last: dict[int, int] = {}
+    behind = []
+    for number, start in enumerate(starts.tolist()):
+        before = last.get(start, number)
+        # What comes again at once follows itself.
+        if 0 < before < number - 8:
+            behind.append(starts[before - 1] == starts[number - 1])
+        last[start] = number
+    return float(np.mean(behind))
 
 
 def _pace(trace: Trace) -> dict[str, Any]:

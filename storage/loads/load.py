@@ -33,6 +33,7 @@ class Places(Strict):
     scattered: Share = Field(description="of episodes that are scattered")
     scatter_length: float = Field(ge=1, le=1000, description="requests of one in the mean")
     near: Share = Field(description="of new episodes near a late one, scale-free")
+    in_order: Share = Field(description="of episodes that come again right behind the one before")
     again: list[Depth] = Field(description="when an episode comes again, rising")
     history_blocks: Count = Field(description="asked for before the first request")
 

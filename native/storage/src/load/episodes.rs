@@ -36,6 +36,8 @@ pub struct Episodes<'a> {
     places: &'a Places,
     write: bool,
     recent: Recent<Episode>,
+    /// After how many others the last came again, if it did.
+    drawn: Option<u64>,
     /// Blocks of what was before the first.
     before: u64,
     /// Where a stream's storage begins, and how many blocks it has.
@@ -46,7 +48,7 @@ pub struct Episodes<'a> {
 
 impl<'a> Episodes<'a> {
     pub fn new(places: &'a Places, write: bool, storage: (u64, u64), streams: u64) -> Self {
-        Self { places, write, recent: Recent::new(ROOM), before: 0, storage, streams }
+        Self { places, write, recent: Recent::new(ROOM), drawn: None, before: 0, storage, streams }
     }
 
     /// Requests of an episode in the mean.
@@ -58,7 +60,11 @@ impl<'a> Episodes<'a> {
 
     /// The next episode.
     pub fn next(&mut self, random: &mut Random) -> Episode {
-        let again = self.depth(random).and_then(|depth| self.recent.take(depth));
+        // As deep as the one before lies what came after it the last time.
+        if !random.happens(self.places.in_order) {
+            self.drawn = self.depth(random);
+        }
+        let again = self.drawn.and_then(|depth| self.recent.take(depth));
         let episode = again.unwrap_or_else(|| self.fresh(random));
         self.recent.push(episode, 1);
         episode
@@ -158,5 +164,72 @@ impl Episode {
             None => self.requests * self.size,
             Some(_) => (self.requests * self.size).min(UNIT),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Depth;
+    use std::collections::HashSet;
+
+    const STORAGE: (u64, u64) = (1 << 20, 1 << 20);
+
+    fn singles(near: f64) -> Places {
+        Places {
+            small: 1.0,
+            runs: 0.0,
+            run_length: 1.0,
+            scattered: 0.0,
+            scatter_length: 1.0,
+            near,
+            in_order: 0.0,
+            again: vec![],
+            history_blocks: 0,
+        }
+    }
+
+    /// Blocks of new episodes, one after the other.
+    fn blocks(near: f64) -> Vec<u64> {
+        let places = singles(near);
+        let mut episodes = Episodes::new(&places, false, STORAGE, 1);
+        let mut random = Random::new(3);
+        (0..20_000).map(|_| episodes.next(&mut random).block).collect()
+    }
+
+    /// The share of blocks that are near one of so many before.
+    fn near_late(blocks: &[u64], late: usize) -> f64 {
+        let reach = (NEAR * STORAGE.1 as f64) as u64;
+        let near = |own: &[u64]| own[..late].iter().any(|other| other.abs_diff(own[late]) <= reach);
+        let count = blocks.windows(late + 1).filter(|own| near(own)).count();
+        count as f64 / (blocks.len() - late) as f64
+    }
+
+    #[test]
+    fn new_episodes_are_near_late_ones_the_later_the_likelier() {
+        let blocks = blocks(0.9);
+        let shares = [1, 8, 512].map(|late| near_late(&blocks, late));
+        assert!((0.27..0.45).contains(&shares[0]), "{shares:?}");
+        assert!((0.5..0.75).contains(&shares[1]), "{shares:?}");
+        assert!(shares[2] > 0.9, "{shares:?}");
+        let (first, blocks) = STORAGE;
+        assert!(self::blocks(0.0).iter().all(|own| (first..first + blocks).contains(own)));
+    }
+
+    #[test]
+    fn what_comes_again_comes_in_the_order_of_the_last_time() {
+        let again = vec![Depth { blocks: 100.0, share: 0.0 }, Depth { blocks: 1e4, share: 0.5 }];
+        let follows = |in_order: f64| {
+            let places = Places { in_order, again: again.clone(), ..singles(0.9) };
+            let mut episodes = Episodes::new(&places, false, STORAGE, 1);
+            let mut random = Random::new(3);
+            let blocks: Vec<u64> = (0..20_000).map(|_| episodes.next(&mut random).block).collect();
+            let pairs =
+                |from: usize, to: usize| blocks[from..to].windows(2).map(|own| (own[0], own[1]));
+            let before: HashSet<(u64, u64)> = pairs(0, 15_000).collect();
+            pairs(15_000, 20_000).filter(|own| before.contains(own)).count()
+        };
+        let counts = [follows(0.0), follows(0.6)];
+        assert!(counts[0] < 200 && counts[1] > 800, "{counts:?}");
     }
 }

@@ -192,6 +192,7 @@ mod tests {
             scattered: 0.0,
             scatter_length: 1.0,
             near: 0.0,
+            in_order: 0.0,
             again: vec![],
             history_blocks: 0,
         };
@@ -235,5 +236,33 @@ mod tests {
         spread.sort_unstable();
         let (median, most) = (spread[spread.len() / 2], spread[spread.len() - 1]);
         assert!((38..65).contains(&median) && most > 250, "{median} {most}");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_flush_but_for_one_s_own_requests() {
+        let mut shape = shape((50.0, 0.0));
+        shape.pace.burst = (1000.0, 0.0);
+        let comes_sooner = |shape: &Shape| {
+            let traced = &Load::new(shape, 5).unwrap().traced[0];
+            let sooner = |pair: &&[Traced]| pair[1].arrival < pair[0].completion;
+            traced.windows(2).filter(sooner).count() as f64 / traced.len() as f64
+        };
+        assert!(comes_sooner(&shape) > 0.97);
+        shape.pace.flushes = 0.0;
+        assert_eq!(comes_sooner(&shape), 0.0);
+        shape.pace.together = 0.5;
+        assert!(comes_sooner(&shape) > 0.3);
+    }
+
+    #[test]
+    fn bursts_are_as_long_as_said() {
+        let mut shape = shape((50.0, 0.0));
+        shape.pace.flushes = 0.0;
+        shape.pace.burst = (7.0, 0.0);
+        shape.pace.idle_ms = (1e6, 0.0);
+        let load = Load::new(&shape, 5).unwrap();
+        let near = |own: &Traced, next: &Traced| next.arrival - own.completion < 500_000_000;
+        let bursts: Vec<usize> = load.traced[0].chunk_by(near).map(<[_]>::len).collect();
+        assert!(bursts[..bursts.len() - 1].iter().all(|own| *own == 7), "{bursts:?}");
     }
 }

@@ -44,6 +44,9 @@ pub struct Places {
     /// The share of new episodes that are near a late one: at a distance whose logarithm is uniformly
     /// distributed up to a small part of the storage. Others are as far as the whole storage.
     pub near: f64,
+    /// The share of episodes that are new if the one before was, or come again after as many others: in
+    /// the order in which they came the last time.
+    pub in_order: f64,
     /// How often an episode comes again, by how much of others came since; rising.
     pub again: Vec<Depth>,
     /// How much was asked for before the first request.
@@ -136,6 +139,7 @@ impl Places {
         share(self.scattered, &key("scattered"))?;
         share(self.runs + self.scattered, &format!("{of}.runs and scattered together"))?;
         share(self.near, &key("near"))?;
+        share(self.in_order, &key("in_order"))?;
         let length = 1.0..=1000.0;
         need(length.contains(&self.run_length), &key("run_length"), "1 to 1000")?;
         need(length.contains(&self.scatter_length), &key("scatter_length"), "1 to 1000")?;

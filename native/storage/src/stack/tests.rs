@@ -39,6 +39,7 @@ fn places() -> Places {
         scattered: 0.3,
         scatter_length: 4.0,
         near: 0.5,
+        in_order: 0.0,
         again: vec![Depth { blocks: 100.0, share: 0.2 }, Depth { blocks: 2000.0, share: 0.5 }],
         history_blocks: 3000,
     }
