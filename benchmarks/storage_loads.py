@@ -28,10 +28,10 @@ from birthmark.storage.stacks import BLOCK, MB, serve
 SEEDS = (101, 102, 103)
 REQUESTS = 30_000
 SCHEMES = ("none", "LFU", "RA", "CSP")
-STEP = 0.15
+STEP = 0.35
 """Of a difference, in the logarithm: less is lost in what chance does."""
 
-DAMPING = 0.01
+DAMPING = 0.05
 FARTHEST = 0.7
 """That the search goes at once, in the logarithm."""
 
@@ -60,6 +60,9 @@ FITTED = (
     (5, 6, 13, 14),
 )
 """The figures that each of them is fitted to, as ``printed`` orders them."""
+
+WEIGHTS = np.array([2.0] * 5 + [1.0] * 3 + [2.0] * 5 + [1.0] * 2)
+"""Misses, which hardly depend on chance, count more than times."""
 
 WRITTEN = {"P": 1.0, "Pm": 1.0, "S": 0.4, "Sm": 0.4}
 """How many times as many episodes of writes are runs, or scattered, as of reads. Of UNIX servers 8 to 12 %
@@ -186,7 +189,8 @@ def _step(
         return new
 
     def apart(by: np.ndarray) -> np.ndarray:
-        return np.log(measured(changed(load, moved(by)))[figures] / target)
+        found = measured(changed(load, moved(by)))[figures]
+        return np.log(found / target) * WEIGHTS[figures]
 
     steps = np.eye(len(stage)) * STEP
     here = apart(np.zeros(len(stage)))

@@ -93,6 +93,7 @@ def _places(trace: Trace, kind: np.ndarray) -> dict[str, Any]:
         "new_near_one_of_the_last": {late: float((rank[new] <= late).mean()) for late in LATE},
         "distance_of_near_kb": _quantiles(far / 1024),
         "again_in_order": _in_order(starts),
+        "in_the_busiest_parts": _busiest(begin),
         "in_runs": float(follows.mean()),
         "run": float(runs[runs > 1].mean()),
         "run_quantiles": _quantiles(runs[runs > 1]),
@@ -108,6 +109,12 @@ def _rank(starts: np.ndarray, within: int) -> np.ndarray:
         own = rank[ago:]
         own[near & (own > LATE[-1])] = ago
     return rank
+
+
+def _busiest(begin: np.ndarray) -> dict[int, float]:
+    """Return the share of requests in the busiest so many 320ths of the storage."""
+    counts = np.sort(np.bincount(begin // NEAR))[::-1]
+    return {parts: float(counts[:parts].sum() / counts.sum()) for parts in (1, 5, 10, 20, 50)}
 
 
 def _in_order(starts: np.ndarray) -> float:

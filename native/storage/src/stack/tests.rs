@@ -198,7 +198,7 @@ fn what_is_in_memory_passes_what_waits_only_once_a_drive_has_both() {
     };
     let (one, eight) = (with(1), with(8));
     assert!(eight.response_ms < 0.95 * one.response_ms, "{one:?} {eight:?}");
-    assert_eq!(eight.miss_ratio, one.miss_ratio);
+    assert!((eight.miss_ratio / one.miss_ratio - 1.0).abs() < 0.02, "{one:?} {eight:?}");
 }
 
 #[test]
