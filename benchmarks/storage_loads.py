@@ -54,6 +54,9 @@ KNOBS: dict[str, tuple[float, float]] = {
 STAGES = (tuple(KNOBS)[:7], tuple(KNOBS)[7:9], tuple(KNOBS)[9:])
 """What is searched together: where reads go, where writes go, and what comes at once."""
 
+PERSONAL = ("P", "Pm")
+"""Loads whose flushes hardly matter to what is fitted: they are as in the trace."""
+
 FITTED = (
     (0, 1, 2, 3, 7, 8, 9, 10, 11),
     (4, 12),
@@ -170,7 +173,9 @@ def fit(load: Load, rounds: int) -> Load:
         key: min(max(value, KNOBS[key][0]), KNOBS[key][1]) for key, value in knobs(load).items()
     }
     for _ in range(rounds):
-        for stage, figures in zip(STAGES, FITTED, strict=True):
+        for searched, figures in zip(STAGES, FITTED, strict=True):
+            measured_there = ("flushes", "flush") if load.name in PERSONAL else ()
+            stage = [key for key in searched if key not in measured_there]
             own = _step(load, own, stage, list(figures))
     return changed(load, own)
 
