@@ -68,8 +68,11 @@ WEIGHTS = np.array([2.0] * 5 + [1.0] * 3 + [2.0] * 5 + [1.0] * 2)
 """Misses, which hardly depend on chance, count more than times."""
 
 WRITTEN = {"P": 1.0, "Pm": 1.0, "S": 0.4, "Sm": 0.4}
-"""How many times as many episodes of writes are runs, or scattered, as of reads. Of UNIX servers 8 to 12 %
-of writes and 18 to 33 % of reads are sequential (Ruemmler and Wilkes); personal systems: assumed."""
+"""How many times as many episodes of writes are runs, or scattered, as of reads.
+
+Of UNIX servers 8 to 12 % of writes and 18 to 33 % of reads are sequential (Ruemmler and Wilkes);
+of personal systems it is assumed.
+"""
 
 
 def measured(load: Load) -> np.ndarray:
@@ -155,7 +158,12 @@ def changed(load: Load, own: Mapping[str, float]) -> Load:
         ],
         "history_blocks": round(0.4 * rich),
     }
-    for key, part in (("runs", WRITTEN[load.name]), ("scattered", WRITTEN[load.name]), ("run_length", 1), ("scatter_length", 1)):
+    for key, part in (
+        ("runs", WRITTEN[load.name]),
+        ("scattered", WRITTEN[load.name]),
+        ("run_length", 1),
+        ("scatter_length", 1),
+    ):
         asked["reads"][key] = own[key]
         asked["writes"][key] = part * own[key]
     asked["pace"] |= {
@@ -169,9 +177,7 @@ def changed(load: Load, own: Mapping[str, float]) -> Load:
 
 def fit(load: Load, rounds: int) -> Load:
     """Return the load whose figures are nearest, by the squares of logarithms."""
-    own = {
-        key: min(max(value, KNOBS[key][0]), KNOBS[key][1]) for key, value in knobs(load).items()
-    }
+    own = {key: min(max(value, KNOBS[key][0]), KNOBS[key][1]) for key, value in knobs(load).items()}
     for _ in range(rounds):
         for searched, figures in zip(STAGES, FITTED, strict=True):
             measured_there = ("flushes", "flush") if load.name in PERSONAL else ()
@@ -218,7 +224,10 @@ def toml(load: Load) -> str:
         lines += ["", f"[{section}]"]
         for key, value in getattr(load, section).model_dump().items():
             if key == "again":
-                points = [f"    {{ blocks = {each['blocks']:.0f}, share = {each['share']:.4f} }}," for each in value]
+                points = [
+                    f"    {{ blocks = {each['blocks']:.0f}, share = {each['share']:.4f} }},"
+                    for each in value
+                ]
                 lines += ["again = [", *points, "]"]
             elif isinstance(value, tuple):
                 lines.append(f"{key} = [{value[0]:.4g}, {value[1]:g}]")

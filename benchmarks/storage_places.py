@@ -50,7 +50,9 @@ class Trace(NamedTuple):
 
 def read(path: Path) -> Trace:
     """Return a trace in HP's format: see ``native/storage/src/srt.rs``."""
-    data = lzma.open(path).read() if path.suffix == ".xz" else path.read_bytes()
+    data = path.read_bytes()
+    if path.suffix == ".xz":
+        data = lzma.decompress(data)
     records = data[data.index(b"\x0c") + 1 :]
     numbers = np.frombuffer(records, ">i4").reshape(-1, 14).astype(np.int64)
     came = (numbers[:, 2] * 1_000_000 + numbers[:, 3]) / 1e3
@@ -102,7 +104,7 @@ def _places(trace: Trace, kind: np.ndarray) -> dict[str, Any]:
 
 
 def _rank(starts: np.ndarray, within: int) -> np.ndarray:
-    """Return how many episodes ago one was so near, for each; one more than are looked at if none."""
+    """Return how many episodes ago one was so near, for each; if none, one too many."""
     rank = np.full(len(starts), LATE[-1] + 1)
     for ago in range(1, LATE[-1] + 1):
         near = np.abs(starts[ago:] - starts[:-ago]) <= within

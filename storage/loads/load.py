@@ -46,8 +46,12 @@ class Pace(Strict):
     pause_ms: LogNormal = Field(description="between episodes of a burst")
     idle_ms: LogNormal = Field(description="between bursts")
     burst: LogNormal = Field(description="episodes of a burst")
-    together: float = Field(ge=0, le=0.99, description="of episodes that one of another process takes place with")
-    asynchronous_reads: Share = Field(description="of reads that the next request does not wait for")
+    together: float = Field(
+        ge=0, le=0.99, description="of episodes that one of another process takes place with"
+    )
+    asynchronous_reads: Share = Field(
+        description="of reads that the next request does not wait for"
+    )
     asynchronous_writes: Share = Field(description="of writes that the next one does not wait for")
     flushes: Share = Field(description="of episodes of writes that are many at once")
     flush: LogNormal = Field(description="episodes of these")
