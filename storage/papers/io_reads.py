@@ -89,8 +89,8 @@ CLAIMS = (
         ),
         holds=_schemes,
         reason=(
-            "LFU for personal systems: the fit leaves more misses than printed, and others wait"
-            " while a unit is read"
+            "LFU: the fit leaves more misses of it than printed, and others wait while a unit is"
+            " read; the other schemes are as printed"
         ),
     ),
     Claim(
@@ -225,8 +225,8 @@ CLAIMS = (
         ours=poor_and_rich("striping {} reads response"),
         holds=near({"poor": 46.8, "rich": 40.0}, 10),
         reason=(
-            "misses fall by a tenth, not by a fifth as printed: what is prefetched fills four"
-            " caches as it fills one, and too little of it is asked for later"
+            "misses fall by less than a tenth, not by a fifth as printed: what is prefetched fills"
+            " four caches as it fills one, and too little of it is asked for later"
         ),
     ),
     Claim(
@@ -238,8 +238,8 @@ CLAIMS = (
         ours=_units,
         holds=_best_unit,
         reason=(
-            "so few processes are at work at once that the response hardly depends on the unit; in"
-            " kind, units of 512 MB are worse"
+            "so few processes are at work at once that the response hardly depends on the unit;"
+            " units of 512 MB are worse, but those of 8 MB and more are not bad yet"
         ),
     ),
     Claim(
