@@ -4,9 +4,9 @@
 
 What is not fitted comes from the file that is there, or from a trace (``storage_places``). Fitted
 are ``KNOBS``, to misses without prefetching and with three prefetchers (their Tables 2 and 3), and
-of writes (Table 6), to the read service and response without prefetching (Table 2, poor), and to the
-responses of all requests at a queue depth of 1 (Table 8): to nothing that a claim compares. The
-seeds are none of those that claims are tried with.
+of writes (Table 6), to the read service and response without prefetching (Table 2, poor), and to
+the responses of all requests at a queue depth of 1 (Table 8): to nothing that a claim compares.
+The seeds are none of those that claims are tried with.
 """
 
 from __future__ import annotations
