@@ -123,7 +123,7 @@ CLAIMS = (
         reason=(
             "what is printed for density and for mechanics multiplies to 18.4 % of the new value,"
             " which is 15.5 % of the old one: the last figure looks like one of the old value; of"
-            " that, 18.7 % is 15.8 %"
+            " that, 18.4 % is 15.5 %"
         ),
     ),
     Claim(
