@@ -32,7 +32,8 @@ class Places(Strict):
     run_length: float = Field(ge=1, le=1000, description="requests of a run in the mean")
     scattered: Share = Field(description="of episodes that are scattered")
     scatter_length: float = Field(ge=1, le=1000, description="requests of one in the mean")
-    near: Share = Field(description="of new episodes within 4 MiB of the last, scale-free")
+    near: Share = Field(description="of new episodes near a late one, scale-free")
+    in_order: Share = Field(description="of episodes that come again right behind the one before")
     again: list[Depth] = Field(description="when an episode comes again, rising")
     history_blocks: Count = Field(description="asked for before the first request")
 
@@ -44,10 +45,14 @@ class Pace(Strict):
     think_ms: LogNormal = Field(description="between requests of an episode")
     pause_ms: LogNormal = Field(description="between episodes of a burst")
     idle_ms: LogNormal = Field(description="between bursts")
-    burst: float = Field(ge=1, le=1e6, description="episodes of a burst in the mean")
-    together: Share = Field(description="of episodes that another one takes place with")
-    asynchronous_reads: Share = Field(description="of reads that wait for none before")
-    asynchronous_writes: Share = Field(description="of writes that wait for none before")
+    burst: LogNormal = Field(description="episodes of a burst")
+    together: float = Field(
+        ge=0, le=0.99, description="of episodes that one of another process takes place with"
+    )
+    asynchronous_reads: Share = Field(
+        description="of reads that the next request does not wait for"
+    )
+    asynchronous_writes: Share = Field(description="of writes that the next one does not wait for")
     flushes: Share = Field(description="of episodes of writes that are many at once")
     flush: LogNormal = Field(description="episodes of these")
 

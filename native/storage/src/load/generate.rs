@@ -1,7 +1,7 @@
 //! A load of a shape.
 
 use super::episodes::Episodes;
-use super::pace::Machine;
+use super::pace::{Machine, GAP};
 use super::random::Random;
 use super::shape::{Shape, ShapeError};
 use crate::drive::Request;
@@ -26,7 +26,6 @@ struct Stream<'a> {
     reads: Episodes<'a>,
     writes: Episodes<'a>,
     machine: Machine<'a>,
-    near: u64,
     random: Random,
 }
 
@@ -80,7 +79,6 @@ impl<'a> Stream<'a> {
             reads: Episodes::new(&shape.reads, false, storage, shape.streams),
             writes: Episodes::new(&shape.writes, true, storage, shape.streams),
             machine: Machine::new(&shape.pace),
-            near: storage.0 + blocks / 2,
             random: Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number)),
         }
     }
@@ -88,7 +86,7 @@ impl<'a> Stream<'a> {
     /// Add an episode of reads and one of writes to what was before, as long as there was any.
     fn before(&mut self, history: &mut Vec<Request>) {
         for own in [&mut self.reads, &mut self.writes] {
-            if let Some(episode) = own.before(&mut self.near, &mut self.random) {
+            if let Some(episode) = own.before(&mut self.random) {
                 history.extend(own.requests(episode));
             }
         }
@@ -101,7 +99,9 @@ impl<'a> Stream<'a> {
         let reads = self.share_of_reads();
         while all.len() < end {
             self.machine.wait(self.shape.pace.idle_ms, &mut self.random);
-            for number in 0..self.random.count(self.shape.pace.burst) {
+            let (median, deviation) = self.shape.pace.burst;
+            let episodes = self.random.log_normal(median, deviation).round() as usize;
+            for number in 0..episodes.clamp(1, count) {
                 if number > 0 {
                     self.machine.wait(self.shape.pace.pause_ms, &mut self.random);
                 }
@@ -143,7 +143,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Let an episode take place, and with it others; in between them as chance will have it.
+    /// Let an episode take place, and with it those of other processes, which do not wait for it.
     fn together(
         &mut self,
         write: bool,
@@ -151,20 +151,21 @@ impl<'a> Stream<'a> {
         all: &mut Vec<Request>,
         traced: &mut Vec<Traced>,
     ) {
-        let mut open = vec![self.episode(write).into_iter()];
+        let mut at = self.machine.came;
+        let mut open = vec![(at, self.episode(write).into_iter())];
         while self.random.happens(self.shape.pace.together) {
             let write = !self.random.happens(reads);
-            open.push(self.episode(write).into_iter());
+            at += GAP;
+            open.push((at, self.episode(write).into_iter()));
         }
-        let mut first = true;
-        while !open.is_empty() {
-            let at = self.random.below(open.len() as u64) as usize;
-            if let Some(request) = open[at].next() {
-                traced.push(self.machine.serve(first, request.write, &mut self.random));
+        while let Some(first) = (0..open.len()).min_by(|&a, &b| open[a].0.total_cmp(&open[b].0)) {
+            let (at, requests) = &mut open[first];
+            if let Some(request) = requests.next() {
+                traced.push(self.machine.serve(*at, &mut self.random));
+                *at = self.machine.next(request.write, &mut self.random);
                 all.push(request);
-                first = false;
             } else {
-                open.swap_remove(at);
+                open.swap_remove(first);
             }
         }
     }
@@ -172,7 +173,7 @@ impl<'a> Stream<'a> {
     /// The requests of the next episode that reads, or writes.
     fn episode(&mut self, write: bool) -> Vec<Request> {
         let kind = if write { &mut self.writes } else { &mut self.reads };
-        let episode = kind.next(&mut self.near, &mut self.random);
+        let episode = kind.next(&mut self.random);
         kind.requests(episode).collect()
     }
 }
@@ -191,6 +192,7 @@ mod tests {
             scattered: 0.0,
             scatter_length: 1.0,
             near: 0.0,
+            in_order: 0.0,
             again: vec![],
             history_blocks: 0,
         };
@@ -199,7 +201,7 @@ mod tests {
             think_ms: (100.0, 0.0),
             pause_ms: (100.0, 0.0),
             idle_ms: (100.0, 0.0),
-            burst: 1.0,
+            burst: (1.0, 0.0),
             together: 0.0,
             asynchronous_reads: 0.0,
             asynchronous_writes: 0.0,
@@ -234,5 +236,33 @@ mod tests {
         spread.sort_unstable();
         let (median, most) = (spread[spread.len() / 2], spread[spread.len() - 1]);
         assert!((38..65).contains(&median) && most > 250, "{median} {most}");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_flush_but_for_one_s_own_requests() {
+        let mut shape = shape((50.0, 0.0));
+        shape.pace.burst = (1000.0, 0.0);
+        let comes_sooner = |shape: &Shape| {
+            let traced = &Load::new(shape, 5).unwrap().traced[0];
+            let sooner = |pair: &&[Traced]| pair[1].arrival < pair[0].completion;
+            traced.windows(2).filter(sooner).count() as f64 / traced.len() as f64
+        };
+        assert!(comes_sooner(&shape) > 0.97);
+        shape.pace.flushes = 0.0;
+        assert_eq!(comes_sooner(&shape), 0.0);
+        shape.pace.together = 0.5;
+        assert!(comes_sooner(&shape) > 0.3);
+    }
+
+    #[test]
+    fn bursts_are_as_long_as_said() {
+        let mut shape = shape((50.0, 0.0));
+        shape.pace.flushes = 0.0;
+        shape.pace.burst = (7.0, 0.0);
+        shape.pace.idle_ms = (1e6, 0.0);
+        let load = Load::new(&shape, 5).unwrap();
+        let near = |own: &Traced, next: &Traced| next.arrival - own.completion < 500_000_000;
+        let bursts: Vec<usize> = load.traced[0].chunk_by(near).map(<[_]>::len).collect();
+        assert!(bursts[..bursts.len() - 1].iter().all(|own| *own == 7), "{bursts:?}");
     }
 }

@@ -34,6 +34,15 @@ impl Random {
         1 + ((1.0 - self.unit()).ln() / (1.0 - 1.0 / mean).ln()) as u64
     }
 
+    /// 1 or more, with a mean, and a long tail: what is beyond 1 is log-normally distributed with a
+    /// coefficient of variation of 2.1, as lengths of runs are in HP's week of 1992
+    /// (`benchmarks/storage_places.py`).
+    pub fn long_tailed(&mut self, mean: f64) -> u64 {
+        const DEVIATION: f64 = 1.3;
+        let median = (mean - 1.0) / (DEVIATION * DEVIATION / 2.0).exp();
+        1 + (self.log_normal(median, DEVIATION).round() as u64).min(1000)
+    }
+
     /// Log-normally distributed, with a median and the deviation of the logarithm.
     pub fn log_normal(&mut self, median: f64, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
@@ -61,6 +70,7 @@ mod tests {
         for expected in [1.0, 1.5, 20.0] {
             near(mean(|random| random.count(expected) as f64), expected);
         }
+        near(mean(|random| random.long_tailed(8.0) as f64), 8.0);
         near(mean(|random| random.log_normal(3.0, 0.5)), 3.0 * (0.125_f64).exp());
     }
 

@@ -28,8 +28,22 @@ impl<T: Copy> Recent<T> {
         self.total += size;
     }
 
-    /// Take the thing since whose use so much of others was used; none if there never was so much.
+    /// The thing since whose use so much of others was used; none if there never was so much.
+    pub fn at(&self, depth: u64) -> Option<T> {
+        self.find(depth).map(|at| self.things[at].0)
+    }
+
+    /// Take it.
     pub fn take(&mut self, depth: u64) -> Option<T> {
+        let at = self.find(depth)?;
+        let (thing, size) = self.things[at];
+        self.things[at].1 = 0;
+        self.add(at + 1, -(size as i64));
+        self.total -= size;
+        Some(thing)
+    }
+
+    fn find(&self, depth: u64) -> Option<usize> {
         let mut rest = self.total.checked_sub(depth + 1)?;
         let mut at = 0;
         let mut step = self.sums.len() - 1;
@@ -41,11 +55,7 @@ impl<T: Copy> Recent<T> {
             }
             step /= 2;
         }
-        let (thing, size) = *self.things.get(at)?;
-        self.things[at].1 = 0;
-        self.add(at + 1, -(size as i64));
-        self.total -= size;
-        Some(thing)
+        Some(at).filter(|&at| at < self.things.len())
     }
 
     /// Forget the older half of all, and leave no place to what was used again.
@@ -88,7 +98,9 @@ mod tests {
             });
             let taken = at.map(|at| list.remove(at));
             // What the sweep forgot is what lies deeper than half of the room.
+            let seen = recent.at(depth);
             let found = recent.take(depth);
+            assert_eq!(seen, found);
             if list.len() < 30 {
                 assert_eq!(found, taken.map(|own| own.0), "{number}");
             }

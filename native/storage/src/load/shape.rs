@@ -35,15 +35,18 @@ pub struct Places {
     pub small: f64,
     /// The share that are runs.
     pub runs: f64,
-    /// Requests of a run in the mean, geometrically distributed.
+    /// Requests of a run in the mean, with a long tail.
     pub run_length: f64,
     /// The share that are scattered.
     pub scattered: f64,
     /// Requests of a scattered one in the mean, geometrically distributed.
     pub scatter_length: f64,
-    /// The share of new episodes within 4 MiB of the one before of the stream, at a distance whose
-    /// logarithm is uniformly distributed; others are anywhere.
+    /// The share of new episodes that are near a late one: at a distance whose logarithm is uniformly
+    /// distributed up to a small part of the storage. Others are as far as the whole storage.
     pub near: f64,
+    /// The share of episodes that are new if the one before was, or come again after as many others: in
+    /// the order in which they came the last time.
+    pub in_order: f64,
     /// How often an episode comes again, by how much of others came since; rising.
     pub again: Vec<Depth>,
     /// How much was asked for before the first request.
@@ -73,11 +76,11 @@ pub struct Pace {
     pub pause_ms: (f64, f64),
     /// Between bursts.
     pub idle_ms: (f64, f64),
-    /// Episodes of a burst in the mean.
-    pub burst: f64,
-    /// The share of episodes that another one takes place with, their requests between each other.
+    /// Episodes of a burst: median and deviation of the logarithm.
+    pub burst: (f64, f64),
+    /// The share of episodes that one of another process takes place with.
     pub together: f64,
-    /// The share of reads that do not wait for the request before.
+    /// The share of reads that the next request of the process does not wait for.
     pub asynchronous_reads: f64,
     /// The same of writes.
     pub asynchronous_writes: f64,
@@ -136,6 +139,7 @@ impl Places {
         share(self.scattered, &key("scattered"))?;
         share(self.runs + self.scattered, &format!("{of}.runs and scattered together"))?;
         share(self.near, &key("near"))?;
+        share(self.in_order, &key("in_order"))?;
         let length = 1.0..=1000.0;
         need(length.contains(&self.run_length), &key("run_length"), "1 to 1000")?;
         need(length.contains(&self.scatter_length), &key("scatter_length"), "1 to 1000")?;
@@ -159,17 +163,18 @@ impl Pace {
             (self.think_ms, "pace.think_ms"),
             (self.pause_ms, "pace.pause_ms"),
             (self.idle_ms, "pace.idle_ms"),
+            (self.burst, "pace.burst"),
             (self.flush, "pace.flush"),
         ] {
             time(median, key)?;
             need((0.0..=5.0).contains(&deviation), key, "a deviation from 0 to 5")?;
         }
-        share(self.together, "pace.together")?;
+        need((0.0..=0.99).contains(&self.together), "pace.together", "0 to 0.99")?;
         share(self.asynchronous_reads, "pace.asynchronous_reads")?;
         share(self.asynchronous_writes, "pace.asynchronous_writes")?;
         share(self.flushes, "pace.flushes")?;
         let counts = 1.0..=1e6;
-        need(counts.contains(&self.burst), "pace.burst", "1 to 1000000")?;
+        need(counts.contains(&self.burst.0), "pace.burst", "1 to 1000000")?;
         need(counts.contains(&self.flush.0), "pace.flush", "1 to 1000000")
     }
 }

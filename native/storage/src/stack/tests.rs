@@ -39,6 +39,7 @@ fn places() -> Places {
         scattered: 0.3,
         scatter_length: 4.0,
         near: 0.5,
+        in_order: 0.0,
         again: vec![Depth { blocks: 100.0, share: 0.2 }, Depth { blocks: 2000.0, share: 0.5 }],
         history_blocks: 3000,
     }
@@ -58,7 +59,7 @@ fn shape() -> Shape {
             think_ms: (2.0, 1.0),
             pause_ms: (10.0, 1.0),
             idle_ms: (500.0, 1.0),
-            burst: 8.0,
+            burst: (8.0, 1.0),
             together: 0.2,
             asynchronous_reads: 0.1,
             asynchronous_writes: 0.4,
@@ -197,7 +198,7 @@ fn what_is_in_memory_passes_what_waits_only_once_a_drive_has_both() {
     };
     let (one, eight) = (with(1), with(8));
     assert!(eight.response_ms < 0.95 * one.response_ms, "{one:?} {eight:?}");
-    assert_eq!(eight.miss_ratio, one.miss_ratio);
+    assert!((eight.miss_ratio / one.miss_ratio - 1.0).abs() < 0.02, "{one:?} {eight:?}");
 }
 
 #[test]
