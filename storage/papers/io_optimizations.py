@@ -29,8 +29,8 @@ PAPER = Paper(
         " infinitely fast machine",
         "the form of the loads (where places are, what comes again in which order, lengths of"
         " runs, who waits, bursts, floods of writes) is that of a week that HP traced in 1992,"
-        " scaled to the storage; it was chosen when claims had failed with another form, and from"
-        " the trace alone",
+        " scaled to the storage; it was chosen when claims had failed with other forms, from the"
+        " trace, and claims were looked at three times between fits",
         "personal systems are used for 8 of 24 hours; they write in runs as they read, and servers"
         " 0.4 times as often (chosen when B8 had been looked at, which does not count)",
         "B25 is tried on made-up loads",

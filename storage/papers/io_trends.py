@@ -152,8 +152,8 @@ CLAIMS = (
         holds=near({"seek": 35, "rotation": 60}, 10),
         fitted=True,
         reason=(
-            "the rotation is 71 % if personal systems are used all day; that they are used for 8"
-            " hours was assumed when this claim had been looked at"
+            "the rotation was 71 % when personal systems were used all day; that they are used"
+            " for 8 hours was assumed when this claim had been looked at"
         ),
     ),
     Claim(
@@ -188,9 +188,8 @@ CLAIMS = (
             37 <= own["seek"] <= 53 and 22 <= own["rotation"] <= 48 and 2 <= own["transfer"] <= 18
         ),
         reason=(
-            "what leaves the write buffer is farther apart than in the traced week, though the same"
-            " share is in its busiest parts; and what is printed adds up to about 90 %, where here"
-            " all is one of the three"
+            "likely: what leaves the write buffer is farther apart than in a real trace; and"
+            " what is printed adds up to about 90 %, where here all is one of the three"
         ),
     ),
     Claim(
@@ -201,7 +200,9 @@ CLAIMS = (
         tolerance="spread below 3 %; a minimum between the ends",
         ours=_weights,
         holds=_flat_then_minimum,
-        reason=("few requests wait at once, so that their order hardly changes the variation"),
+        reason=(
+            "likely: few requests wait at once, so that their order hardly changes the variation"
+        ),
     ),
     Claim(
         name="B22",
