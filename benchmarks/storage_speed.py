@@ -54,7 +54,8 @@ def replays(trace: Path, drive: str) -> dict[str, float]:
     """Return the rates of a trace under issue models and orders."""
 
     def served(issue: IssueModel, order: QueueOrder) -> Callable[[], int]:
-        asked = ReplayOptions(drive=drive, issue=issue, order=order, clients=8, wrap=True)
+        clients = 8 if issue == "population" else 1
+        asked = ReplayOptions(drive=drive, issue=issue, order=order, clients=clients, wrap=True)
         return lambda: int(replay(trace, asked)["requests"])
 
     return {
