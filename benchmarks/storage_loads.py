@@ -6,7 +6,8 @@ What is not fitted comes from the file that is there, or from a trace (``storage
 are ``KNOBS``, to misses without prefetching and with three prefetchers (their Tables 2 and 3), and
 of writes (Table 6), to the read service and response without prefetching (Table 2, poor), and to
 the responses of all requests at a queue depth of 1 (Table 8): to nothing that a claim compares.
-The seeds are none of those that claims are tried with.
+The seeds are none of those that claims are tried with. Slopes are of steps that are large beside
+what chance does; ``scipy.optimize.least_squares``, which takes small ones, was lost in that.
 """
 
 from __future__ import annotations
