@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from birthmark.layout_hint.disks.ultrastar import smallest
 from birthmark.storage.loads import LOADS, Load, read_load
@@ -26,22 +27,32 @@ from birthmark.storage.papers.io_experiments import ENVIRONMENTS, experiments
 from birthmark.storage.papers.io_fits import PRINTED, TIMES
 from birthmark.storage.stacks import BLOCK, MB, serve
 
-SEEDS = (101, 102, 103)
-REQUESTS = 30_000
+SEEDS = 4
+"""How many each round has."""
+
+REQUESTS = 60_000
 SCHEMES = ("none", "LFU", "RA", "CSP")
-STEP = 0.35
+STEP = 0.3
 """Of a difference, in the logarithm: less is lost in what chance does."""
 
-DAMPING = 0.05
+DAMPINGS = (0.03, 0.3, 3.0)
+"""Of a step: with the largest it is short, and hardly depends on what the slopes have in common."""
+
+PARTS = (1.0, 0.4)
+"""Of a step, that are tried."""
+
 FARTHEST = 0.7
 """That the search goes at once, in the logarithm."""
+
+ENOUGH = 0.98
+"""The fit ends when the best step leaves more than this of the sum of squares, twice in turn."""
 
 KNOBS: dict[str, tuple[float, float]] = {
     "again_8MB": (1e-4, 0.3),
     "again_rich": (0.01, 0.8),
     "runs": (0.03, 0.6),
     "run_length": (1.5, 16.0),
-    "scattered": (0.03, 0.39),
+    "scattered": (0.03, 0.9),
     "scatter_length": (1.1, 6.0),
     "think_ms": (0.05, 8.0),
     "first_written": (0.3, 20.0),
@@ -52,25 +63,15 @@ KNOBS: dict[str, tuple[float, float]] = {
 }
 """What is fitted, and between which bounds: all positive, and searched by their logarithms."""
 
-STAGES = (tuple(KNOBS)[:7], tuple(KNOBS)[7:9], tuple(KNOBS)[9:])
-"""What is searched together: where reads go, where writes go, and what comes at once."""
-
 PERSONAL = ("P", "Pm")
 """Loads whose flushes hardly matter to what is fitted: they are as in the trace."""
 
-FITTED = (
-    (0, 1, 2, 3, 7, 8, 9, 10, 11),
-    (4, 12),
-    (5, 6, 14),
-)
-"""The figures that each of them is fitted to, as ``printed`` orders them.
+WEIGHTS = np.array([2.0] * 5 + [1.0] * 3 + [2.0] * 5 + [0.0, 1.0])
+"""Misses, which hardly depend on chance, count more than times.
 
-The read response without prefetching is fitted of the poor environment alone: from that of the rich
-one it would follow what a large cache takes off, which is a claim.
+The read response of the rich environment does not count: from it would follow what a large cache
+takes off, which is a claim.
 """
-
-WEIGHTS = np.array([2.0] * 5 + [1.0] * 3 + [2.0] * 5 + [1.0] * 2)
-"""Misses, which hardly depend on chance, count more than times."""
 
 WRITTEN = {"P": 1.0, "Pm": 1.0, "S": 0.4, "Sm": 0.4}
 """How many times as many episodes of writes are runs, or scattered, as of reads.
@@ -80,7 +81,7 @@ of personal systems it is assumed.
 """
 
 
-def measured(load: Load) -> np.ndarray:
+def measured(load: Load, seeds: Sequence[int]) -> np.ndarray:
     """Return the figures that are fitted, over the seeds, in the order of ``printed``."""
     shape = load.shape(REQUESTS)
     drive = smallest(load.storage_bytes)
@@ -89,7 +90,7 @@ def measured(load: Load) -> np.ndarray:
         for environment in ENVIRONMENTS
         for each in (*SCHEMES, "depth 1")
     ]
-    runs = [serve(shape, seed, drive, grid) for seed in SEEDS]
+    runs = [serve(shape, seed, drive, grid) for seed in seeds]
     found: list[float] = []
     for at in range(0, len(grid), len(SCHEMES) + 1):
         own = [[run[at + number] for run in runs] for number in range(len(SCHEMES) + 1)]
@@ -147,6 +148,8 @@ def changed(load: Load, own: Mapping[str, float]) -> Load:
     written = [4.0**power for power in range(2, 12) if 4**power < 0.4 * rich]
     written.append(0.4 * rich)
     asked = load.model_dump()
+    # Of episodes none is two things.
+    own = {**own, "scattered": min(own["scattered"], 0.99 - own["runs"])}
     asked["reads"] |= {
         "again": [
             {"blocks": 128, "share": own["again_8MB"] / 16},
@@ -183,41 +186,57 @@ def changed(load: Load, own: Mapping[str, float]) -> Load:
 def fit(load: Load, rounds: int) -> Load:
     """Return the load whose figures are nearest, by the squares of logarithms."""
     own = {key: min(max(value, KNOBS[key][0]), KNOBS[key][1]) for key, value in knobs(load).items()}
-    for _ in range(rounds):
-        for searched, figures in zip(STAGES, FITTED, strict=True):
-            measured_there = ("flushes", "flush") if load.name in PERSONAL else ()
-            stage = [key for key in searched if key not in measured_there]
-            own = _step(load, own, stage, list(figures))
+    missed = 0
+    for number in range(1, rounds + 1):
+        # Others in each round: what chance did in one is not learned.
+        seeds = [100 * number + own for own in range(SEEDS)]
+        here, stepped = _stepped(load, own, seeds)
+        ends = _left(load, stepped, seeds)
+        best = min(range(len(stepped)), key=lambda at: ends[at] @ ends[at])
+        left, after = here @ here, ends[best] @ ends[best]
+        print(f"{load.name}: {left:.4f} to {after:.4f}", flush=True)
+        if after < ENOUGH * left:
+            own, missed = stepped[best], 0
+        elif missed:
+            break
+        else:
+            missed = 1
     return changed(load, own)
 
 
-def _step(
-    load: Load, own: dict[str, float], stage: Sequence[str], figures: list[int]
-) -> dict[str, float]:
-    """Return the best of a few values along a damped Gauss-Newton step."""
-    target = printed(load.name)[figures]
+def _left(
+    load: Load, tried: Sequence[Mapping[str, float]], seeds: Sequence[int]
+) -> list[np.ndarray]:
+    """Return how far the figures of each are from what is printed, as weighted logarithms."""
+    target = printed(load.name)
+    found = Parallel(n_jobs=-1)(delayed(measured)(changed(load, own), seeds) for own in tried)
+    return [np.log(each / target) * WEIGHTS for each in found]
+
+
+def _stepped(
+    load: Load, own: Mapping[str, float], seeds: Sequence[int]
+) -> tuple[np.ndarray, list[dict[str, float]]]:
+    """Return what is left, and where Gauss-Newton steps lead, damped in several ways."""
+    measured_there = ("flushes", "flush") if load.name in PERSONAL else ()
+    searched = [key for key in KNOBS if key not in measured_there]
 
     def moved(by: np.ndarray) -> dict[str, float]:
         new = dict(own)
-        for key, part in zip(stage, by, strict=True):
+        for key, part in zip(searched, by, strict=True):
             low, high = KNOBS[key]
             new[key] = min(max(own[key] * math.exp(part), low), high)
         return new
 
-    def apart(by: np.ndarray) -> np.ndarray:
-        found = measured(changed(load, moved(by)))[figures]
-        return np.log(found / target) * WEIGHTS[figures]
-
-    steps = np.eye(len(stage)) * STEP
-    here = apart(np.zeros(len(stage)))
-    slopes = np.array([(apart(step) - apart(-step)) / (2 * STEP) for step in steps]).T
-    normal = slopes.T @ slopes + DAMPING * np.eye(len(stage))
-    by = np.clip(np.linalg.solve(normal, -slopes.T @ here), -FARTHEST, FARTHEST)
-    tried = {part: float(np.sum(apart(part * by) ** 2)) for part in (0.3, 0.6, 1.0)}
-    tried[0.0] = float(np.sum(here**2))
-    best = min(tried, key=lambda part: tried[part])
-    print(f"{load.name} {stage[0]}...: {tried[0.0]:.4f} to {tried[best]:.4f}", flush=True)
-    return moved(best * by)
+    steps = np.eye(len(searched)) * STEP
+    here, *sides = _left(load, [moved(by) for by in (0 * steps[0], *steps, *-steps)], seeds)
+    ahead, behind = np.array(sides[: len(searched)]), np.array(sides[len(searched) :])
+    slopes = (ahead - behind).T / (2 * STEP)
+    found = []
+    for damping in DAMPINGS:
+        normal = slopes.T @ slopes + damping * np.eye(len(searched))
+        by = np.clip(np.linalg.solve(normal, -slopes.T @ here), -FARTHEST, FARTHEST)
+        found += [moved(part * by) for part in PARTS]
+    return here, found
 
 
 def toml(load: Load) -> str:
@@ -246,14 +265,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=LOADS, nargs="+")
     parser.add_argument("--folder", type=Path, default=Path("storage/loads"))
-    parser.add_argument("--rounds", type=int, default=4, help="of the search")
+    parser.add_argument("--rounds", type=int, default=20, help="of the search, at most")
     arguments = parser.parse_args()
     for name in arguments.name:
         fitted = fit(read_load(name), arguments.rounds)
         path = arguments.folder / f"{name}.toml"
         heading = [line for line in path.read_text().splitlines() if line.startswith("#")]
         path.write_text("\n".join([*heading, "", toml(fitted)]))
-        for own, theirs in zip(measured(fitted), printed(name), strict=True):
+        for own, theirs in zip(measured(fitted, range(11, 15)), printed(name), strict=True):
             print(f"{name} printed {theirs:.3f} simulated {own:.3f}")
 
 

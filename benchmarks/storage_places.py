@@ -74,6 +74,7 @@ def measure(trace: Trace) -> dict[str, Any]:
         "reads": _places(trace, trace.reads),
         "writes": _places(trace, ~trace.reads),
         "pace": _pace(trace),
+        "kinds": _kinds(trace),
     }
 
 
@@ -157,6 +158,49 @@ def _pace(trace: Trace) -> dict[str, Any]:
         "flush": _spread(flushes),
         "writes_in_flushes": float(flushes.sum() / writes.sum()),
     }
+
+
+def _kinds(trace: Trace) -> dict[str, float]:
+    """Return how often an episode reads, or writes, as another does.
+
+    Of a flush only the first counts. *Alike* is the share beyond what would be by chance, as in
+    ``Pace`` of ``native/storage/src/load/shape.rs``.
+    """
+    begins = _begins(trace)
+    reads = trace.reads[begins]
+    idle = trace.came[1:] - np.maximum.accumulate(trace.done)[:-1]
+    burst = np.cumsum(np.r_[True, idle > BURST_MS])[begins]
+    inside = np.r_[False, burst[1:] == burst[:-1]]
+    before = np.r_[False, reads[:-1]]
+    read_out, write_out = (_out(trace, kind)[begins] for kind in (trace.reads, ~trace.reads))
+    return {
+        "episodes": len(begins),
+        "alike_in_a_burst": _alike(reads[inside & before], reads[inside]),
+        "alike_while_a_read_is_out": _alike(reads[read_out], reads),
+        "alike_while_a_write_is_out": _alike(~reads[write_out], ~reads),
+    }
+
+
+def _alike(found: np.ndarray, by_chance: np.ndarray) -> float:
+    return float((found.mean() - by_chance.mean()) / (1 - by_chance.mean()))
+
+
+def _begins(trace: Trace) -> np.ndarray:
+    """Return the requests that episodes begin with."""
+    begin = np.zeros(len(trace.came), bool)
+    for kind in (trace.reads, ~trace.reads):
+        own = np.flatnonzero(kind)
+        apart = np.abs(trace.begin[own][1:] - trace.end[own][:-1]) > UNIT
+        begin[own[np.r_[True, apart]]] = True
+    soon = np.r_[False, np.diff(trace.came) < FLUSH_MS]
+    both = ~trace.reads & ~np.r_[True, trace.reads[:-1]]
+    return np.flatnonzero(begin & ~(soon & both))
+
+
+def _out(trace: Trace, kind: np.ndarray) -> np.ndarray:
+    """Return whether a request of a kind is under way when each comes."""
+    came = np.cumsum(kind) - kind
+    return came > np.searchsorted(np.sort(trace.done[kind]), trace.came, "right")
 
 
 def _spread(values: np.ndarray) -> dict[str, float]:

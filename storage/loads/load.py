@@ -46,9 +46,11 @@ class Pace(Strict):
     pause_ms: LogNormal = Field(description="between episodes of a burst")
     idle_ms: LogNormal = Field(description="between bursts")
     burst: LogNormal = Field(description="episodes of a burst")
+    alike: Share = Field(description="of episodes of a burst that read, or write, as the last did")
     together: float = Field(
         ge=0, le=0.99, description="of episodes that one of another process takes place with"
     )
+    alike_beside: Share = Field(description="of these that read, or write, as the first does")
     asynchronous_reads: Share = Field(
         description="of reads that the next request does not wait for"
     )

@@ -33,7 +33,7 @@ SWEPT = ("P", "S")
 
 ENVIRONMENTS: tuple[Environment, Environment] = ("poor", "rich")
 UNITS_KB = (64, 512, 2048, 8192, 65_536, 524_288)
-WEIGHTS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+WEIGHTS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 MARKS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
 BUFFERS = (0.0001, 0.0003, 0.0005, 0.001, 0.002)
 YEAR = {"seek": 0.92, "rpm": 1.09, "linear": 1.21, "track": 1.24}

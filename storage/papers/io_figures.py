@@ -80,16 +80,25 @@ def _gains(found: Found, environment: str, name: str, old: str, new: str) -> dic
 
 
 def _years(found: Found) -> dict[str, float]:
-    """Return what a year improves, in per cent of the new value (their Table 11)."""
+    """Return what a year improves (Table 11), in per cent of the old value.
+
+    Of the new one, says that table's caption. But the paper defines improvement by the old one
+    "throughout", and what it prints adds up only so: faster seeks and rotation take 3.39 and
+    5.11 % off the service, both together 8.49; if these were of the new value, they had to be 8.86.
+    """
     named: dict[str, float] = {}
     for year in YEARS:
         for metric in ("response", "service"):
-            gains = []
-            for each in CLASSES:
-                before = found[each, "rich", "base"]["all"][f"{metric}_ms"]
-                after = found[each, "rich", f"year {year}"]["all"][f"{metric}_ms"]
-                gains.append(100 * (before - after) / after)
-            named[f"year {year} {metric}"] = mean(gains)
+            pairs = [
+                [
+                    found[each, "rich", stack]["all"][f"{metric}_ms"]
+                    for stack in ("base", f"year {year}")
+                ]
+                for each in CLASSES
+            ]
+            named[f"year {year} {metric}"] = mean(100 * (old - new) / old for old, new in pairs)
+            of_new = mean(100 * (old - new) / new for old, new in pairs)
+            named[f"year {year} {metric} of new"] = of_new
     return named
 
 

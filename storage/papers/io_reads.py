@@ -16,8 +16,8 @@ def near(printed: Figures, within: float | Figures) -> Callable[[Figures], bool]
     def holds(values: Figures) -> bool:
         room = within if isinstance(within, float | int) else None
         return all(
-            abs(value - printed[label]) <= (room if room is not None else within[label])  # type: ignore[index]
-            for label, value in values.items()
+            abs(values[label] - told) <= (room if room is not None else within[label])  # type: ignore[index]
+            for label, told in printed.items()
         )
 
     return holds

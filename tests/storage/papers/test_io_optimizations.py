@@ -61,6 +61,12 @@ def test_every_claim_finds_what_it_compares(run: Figures) -> None:
     assert all(each.means for each in told)
 
 
+def test_gains_of_a_year_are_of_the_old_value_and_so_less_than_of_the_new_one(run: Figures) -> None:
+    for year in experiments.YEARS:
+        of_old, of_new = (run[f"year {year} service{of}"] for of in ("", " of new"))
+        assert 0 < of_old < of_new < 1.3 * of_old
+
+
 def test_what_the_loads_were_fitted_to_never_counts(run: Figures) -> None:
     assert {judge(row, [run]).verdict for row in FITS} == {"fitted"}
     assert len(FITS) == 3 * len(PRINTED)

@@ -101,11 +101,12 @@ impl<'a> Stream<'a> {
             self.machine.wait(self.shape.pace.idle_ms, &mut self.random);
             let (median, deviation) = self.shape.pace.burst;
             let episodes = self.random.log_normal(median, deviation).round() as usize;
+            let mut write = !self.random.happens(reads);
             for number in 0..episodes.clamp(1, count) {
                 if number > 0 {
                     self.machine.wait(self.shape.pace.pause_ms, &mut self.random);
+                    write = self.kind(write, self.shape.pace.alike, reads);
                 }
-                let write = !self.random.happens(reads);
                 if write && self.random.happens(self.shape.pace.flushes) {
                     self.flush(all, &mut traced);
                 } else {
@@ -154,7 +155,7 @@ impl<'a> Stream<'a> {
         let mut at = self.machine.came;
         let mut open = vec![(at, self.episode(write).into_iter())];
         while self.random.happens(self.shape.pace.together) {
-            let write = !self.random.happens(reads);
+            let write = self.kind(write, self.shape.pace.alike_beside, reads);
             at += GAP;
             open.push((at, self.episode(write).into_iter()));
         }
@@ -168,6 +169,14 @@ impl<'a> Stream<'a> {
                 open.swap_remove(first);
             }
         }
+    }
+
+    /// Whether an episode writes, as another does in a share of cases, and by chance in the others.
+    fn kind(&mut self, other: bool, alike: f64, reads: f64) -> bool {
+        if self.random.happens(alike) {
+            return other;
+        }
+        !self.random.happens(reads)
     }
 
     /// The requests of the next episode that reads, or writes.
@@ -202,7 +211,9 @@ mod tests {
             pause_ms: (100.0, 0.0),
             idle_ms: (100.0, 0.0),
             burst: (1.0, 0.0),
+            alike: 0.0,
             together: 0.0,
+            alike_beside: 0.0,
             asynchronous_reads: 0.0,
             asynchronous_writes: 0.0,
             flushes: 1.0,
@@ -252,6 +263,27 @@ mod tests {
         assert_eq!(comes_sooner(&shape), 0.0);
         shape.pace.together = 0.5;
         assert!(comes_sooner(&shape) > 0.3);
+    }
+
+    #[test]
+    fn episodes_of_a_burst_and_beside_one_another_are_alike_as_often_as_said() {
+        let mut shape = shape((50.0, 0.0));
+        shape.read_share = 0.5;
+        shape.pace.flushes = 0.0;
+        shape.pace.burst = (1e6, 0.0);
+        // How often a request is as the one before; with half of them reads, chance gives a half.
+        let alike = |shape: &Shape| {
+            let requests = Load::new(shape, 5).unwrap().requests;
+            let same = requests.windows(2).filter(|pair| pair[0].write == pair[1].write).count();
+            same as f64 / requests.len() as f64
+        };
+        assert!((alike(&shape) - 0.5).abs() < 0.02, "{}", alike(&shape));
+        shape.pace.alike = 0.8;
+        assert!((alike(&shape) - 0.9).abs() < 0.02, "{}", alike(&shape));
+        shape.pace.alike = 0.0;
+        shape.pace.together = 0.9;
+        shape.pace.alike_beside = 1.0;
+        assert!(alike(&shape) > 0.9, "{}", alike(&shape));
     }
 
     #[test]

@@ -78,8 +78,13 @@ pub struct Pace {
     pub idle_ms: (f64, f64),
     /// Episodes of a burst: median and deviation of the logarithm.
     pub burst: (f64, f64),
+    /// The share of episodes of a burst that read if the one before did, and write if it did; others do
+    /// either by chance.
+    pub alike: f64,
     /// The share of episodes that one of another process takes place with.
     pub together: f64,
+    /// The share of these that read if the first does, and write if it does.
+    pub alike_beside: f64,
     /// The share of reads that the next request of the process does not wait for.
     pub asynchronous_reads: f64,
     /// The same of writes.
@@ -170,6 +175,8 @@ impl Pace {
             need((0.0..=5.0).contains(&deviation), key, "a deviation from 0 to 5")?;
         }
         need((0.0..=0.99).contains(&self.together), "pace.together", "0 to 0.99")?;
+        share(self.alike, "pace.alike")?;
+        share(self.alike_beside, "pace.alike_beside")?;
         share(self.asynchronous_reads, "pace.asynchronous_reads")?;
         share(self.asynchronous_writes, "pace.asynchronous_writes")?;
         share(self.flushes, "pace.flushes")?;
