@@ -2,10 +2,10 @@
 
 F2FS (``fs/f2fs/namei.c``, ``set_file_temperature``) looks a new file's name up in two lists of its
 superblock, of cold extensions and of hot ones. A name that has one is of that temperature for good,
-and its data go to a log of segments of their own. The cold list is asked first. The rule of what a
-name has is that of Linux 4.20 and later (``is_extension_exist`` with ``tmp_ext``; from 6.10 on
-``is_temperature_extension``): the extension, in either case, behind any period but one that begins
-the name; more may follow it. So ``so`` is of ``libc.so.6``, and of ``a.sock``, too.
+and its data go to a log of segments of their own. The cold list is asked first. A name has an
+extension (``is_extension_exist`` with ``tmp_ext`` in Linux 6.1; later ``is_temperature_extension``)
+behind any period but one that begins the name, in either case; more may follow it. So ``so`` is of
+``libc.so.6``, and of ``a.sock``, too.
 """
 
 from __future__ import annotations

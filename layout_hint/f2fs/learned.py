@@ -2,12 +2,13 @@
 
 Hot is a suffix of which it is sure that the file's data die young (``SHORT``: within half a minute,
 which is about when they reach the disk); cold is one of which it is sure that they do not, and are
-not written over and over (``REWRITTEN``). Sure is a suffix on whose side the lower confidence limit
-of the share of its births is above one half, the limit being that of the model's own rules
-(Wilson 1927). A list takes the surest first, as long as the upper confidence limit of the births
-that it is wrong about, of all births, is within the model's bound: of the hot list that on false
-positives, of the cold one that on false negatives. Both are counted on the births that the model
-learned from, and by the kernel's rule of what names have a suffix.
+not written over and over (``REWRITTEN``). Sure is a suffix of whose births at least three in four
+are expected to be so, by the lower confidence limit that the model's own rules have (Wilson 1927).
+
+A list takes the surest first, as long as the upper confidence limit of the births that it is wrong
+about, of all births, is within the model's bound: of the hot list that on false positives, of the
+cold one that on false negatives. Both are counted on the births that the model learned from, and by
+the kernel's rule of what names have a suffix.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ KIND = "rules"
 MKFS_ROOM = 24
 """How many extensions ``mkfs.f2fs`` has room for behind its own forty (f2fs-tools 1.15)."""
 
-_SURE = 0.5
+_SURE = 0.75
 _LEAST_DATA = 1.0
 
 
@@ -78,10 +79,10 @@ class Said:
     ``bound`` what it is kept within.
     """
 
-    births: int = 0
-    wrong: int = 0
-    upper: float = 0.0
-    bound: float = 0.0
+    births: int
+    wrong: int
+    upper: float
+    bound: float
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ class _Judge:
             n_a, n_m = births.all[rows].sum(), agreeing[rows].sum()
             lower = interval(np.array([n_m]), np.array([n_a]), births.level)[0][0]
             empty = births.locks[rows].sum() if temperature == "hot" else 0
-            if lower > _SURE and n_m - empty >= _LEAST_DATA:
+            if lower >= _SURE and n_m - empty >= _LEAST_DATA:
                 yield Suffix(extension, temperature, int(n_a), int(n_m), float(lower))
 
 

@@ -13,6 +13,7 @@ from benchmarks.linux.f2fs import compile_player, make_disk, script
 from benchmarks.linux.knowledge import Hint
 from benchmarks.linux.load import Op, Step, write
 from birthmark.layout_hint.f2fs.extensions import Lists
+from birthmark.layout_hint.f2fs.learned import MKFS_ROOM, Learned, Said, Suffix
 from birthmark.layout_hint.f2fs.sysfs import changes
 from tests import needs
 
@@ -99,11 +100,10 @@ def test_what_the_load_and_the_disk_wrote_is_counted_from_the_mark_on(printed: s
 
 
 def test_mkfs_takes_the_options_that_are_printed(tmp_path: Path) -> None:
-    from birthmark.layout_hint.f2fs.learned import MKFS_ROOM, Learned, Said, Suffix
-
     mkfs = needs.program("mkfs.f2fs", "f2fs-tools")
     many = [Suffix(f"x{n}", "hot" if n % 2 else "cold", 9, 9, 1.0) for n in range(99)]
-    options = Learned(tuple(many), 99, Said(), Said()).mkfs_options()
+    said = Said(99, 0, 0.0, 1.0)
+    options = Learned(tuple(many), 99, said, said).mkfs_options()
     disk = tmp_path / "disk"
     with disk.open("wb") as file:
         file.truncate(64 * MB)
