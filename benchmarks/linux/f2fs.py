@@ -1,7 +1,7 @@
 """F2FS with hints at create: what the device writes, and the cleaner moves, for what is written.
 
     python -m benchmarks.linux.f2fs BUILD --registry REGISTRY --days DAY... --mark TIME
-        [--policies none,own,learned,image,history,perfect] [--seeds 1] [--full 80] [--mode lfs]
+        [--policies none,own,learned,image,history,perfect] [--seeds 1 ...] [--full 80] [--mode lfs]
         [--small 16] [--scratch DIR] [--json OUT]
 
 BUILD is what ``birthmark replay build`` made of the datasets DAY; REGISTRY has a model of earlier
@@ -188,7 +188,7 @@ def run(given: argparse.Namespace, scratch: Path) -> list[dict[str, object]]:
         f" {'user':>10} {'device':>10} {'failed':>6} {'hinted':>7} {'full':>5}"
     )
     rows: list[dict[str, object]] = []
-    for seed in range(1, given.seeds + 1):
+    for seed in given.seeds:
         own = None
         for policy in given.policies:
             found = play(load, policy, seed, given, scratch / f"{policy}-{seed}")
@@ -206,7 +206,7 @@ def main() -> None:
     parser.add_argument("--days", type=Path, nargs="+", required=True)
     parser.add_argument("--mark", required=True)
     parser.add_argument("--policies", type=lambda text: text.split(","), default=[*POLICIES])
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--full", type=int, default=80)
     parser.add_argument("--mode", choices=("lfs", "adaptive"), default="lfs")
     parser.add_argument("--small", type=int, default=SMALL)

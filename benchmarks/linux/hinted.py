@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from benchmarks.linux.knowledge import Hint
 from birthmark.data.datasets.tables import read_files
 from birthmark.features.told import forgotten
-from birthmark.layout_hint.f2fs.learned import SHORT
+from birthmark.layout_hint.f2fs.births import SHORT
 from birthmark.predictor import TrainedModel, births
 from birthmark.training.registry.published import Published
 

@@ -17,6 +17,7 @@ from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, numbers, show
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from birthmark.layout_hint.f2fs.extensions import Lists
     from birthmark.layout_hint.f2fs.learned import Learned
 
 app = typer.Typer(no_args_is_help=True, help="Have F2FS place files by learned lists of suffixes.")
@@ -41,25 +42,19 @@ def lists(
     as_json: Json = False,
 ) -> None:
     """Tell which suffixes are hot and which cold, with the evidence, and what would change."""
-    from birthmark.layout_hint.f2fs.before import Before
-    from birthmark.layout_hint.f2fs.sysfs import changes, read
-
     if write and device is None:
         raise typer.BadParameter("expected a DEVICE with it", param_hint="--write")
     version, learned = _learn(place)
     if mkfs:
         line(learned.mkfs_options())
         return
-    lines = None if device is None else changes(read(device, places.kernel), learned.lists)
-    if write and device is not None:
-        lines = Before(places.before, places.kernel).change(device, learned.lists)
+    lines = None if device is None else _changes(device, learned.lists, places, write)
     if as_json:
         print_json({"version": version, **asdict(learned), "changes": lines, "written": write})
         return
     _show(learned)
-    if lines is not None:
-        tell({"written" if write else "would write": _in_words(lines)}, as_json)
-    tell({"version": version}, as_json)
+    told = {} if lines is None else {"written" if write else "would write": _in_words(lines)}
+    tell({**told, "version": version}, as_json)
 
 
 @app.command()
@@ -89,6 +84,16 @@ def _learn(place: Settings) -> tuple[str, Learned]:
     published = read_published(Registry(place.registry))
     model = TrainedModel.load(published.directory, only=KIND)
     return published.version, learn(model, published.abstaining)
+
+
+def _changes(device: str, wanted: Lists, places: Places, write: bool) -> list[str]:
+    """Return the lines that make a device's lists what is wanted; write them if asked to."""
+    from birthmark.layout_hint.f2fs.before import Before
+    from birthmark.layout_hint.f2fs.sysfs import changes, read
+
+    if write:
+        return Before(places.before, places.kernel).change(device, wanted)
+    return changes(read(device, places.kernel), wanted)
 
 
 def _show(learned: Learned) -> None:

@@ -13,29 +13,18 @@ the kernel's rule of what names have a suffix.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
-from birthmark.data.common.arrays import Bools, Floats, Ints
-from birthmark.layout_hint.f2fs.extensions import (
-    LONGEST,
-    MOST,
-    Lists,
-    Temperature,
-    can_be_written,
-    extensions_of,
-)
+from birthmark.data.common.arrays import Bools
+from birthmark.layout_hint.f2fs.births import LOCK, REWRITTEN, SHORT, Births
+from birthmark.layout_hint.f2fs.extensions import MOST, Lists, Temperature
 from birthmark.predictor.fit.thresholds import upper_limits
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.models.rules.model import interval
-from birthmark_native import whole_names
-
-SHORT, LOCK, REWRITTEN = "lifespan<=30", "lock", "HotWrite"
-"""The predicates that temperatures are made of; a lock has no data to place."""
 
 KIND = "rules"
 """The kind of models whose counts are asked, and whose level of confidence counts."""
@@ -124,7 +113,7 @@ def learn(model: Counted, abstaining: Iterable[str] = ()) -> Learned:
     rules = model.of_kind(KIND)
     if lacking := [key for key in (SHORT, LOCK, REWRITTEN) if key not in rules]:
         raise ValueError(f"expected a model that has learned {', '.join(lacking)}")
-    births = _Births(rules)
+    births = Births(rules)
     judge = _Judge(births, model.parameters)
     cold = judge.surest("cold")
     hot = [] if SHORT in abstaining else judge.surest("hot")
@@ -136,35 +125,10 @@ def learn(model: Counted, abstaining: Iterable[str] = ()) -> Learned:
     return Learned(tuple(kept), int(births.all.sum()), said["hot"], said["cold"])
 
 
-class _Births:
-    """Births by name: how many (``all``), and how many of them became what list asks about."""
-
-    def __init__(self, rules: ModelSet[Any]) -> None:
-        self.level: float = rules[SHORT].level
-        self._names, self.all, self.short = _whole(rules[SHORT].counts_)
-        place = {name: row for row, name in enumerate(self._names)}
-        self.locks = _aligned(rules[LOCK].counts_, place)
-        self.rewritten = _aligned(rules[REWRITTEN].counts_, place)
-        self.rows = _rows_of(self._names)
-
-    def agreeing(self, temperature: Temperature) -> Floats:
-        """Return by name how many births became what a list says."""
-        if temperature == "hot":
-            return self.short
-        return np.maximum(self.all - self.short - self.rewritten, 0)
-
-    def having(self, extensions: Iterable[str]) -> Bools:
-        """Return which names have one of the extensions."""
-        found = np.zeros(len(self.all), dtype=np.bool_)
-        for extension in extensions:
-            found[self.rows[extension]] = True
-        return found
-
-
 class _Judge:
     """Says which suffixes a list takes, and how often that is wrong."""
 
-    def __init__(self, births: _Births, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, births: Births, parameters: Mapping[str, Any]) -> None:
         self._births, self._confidence = births, parameters["confidence"]
         self._bounds = {"hot": parameters["bound"], "cold": parameters["false_negative_bound"]}
 
@@ -197,37 +161,3 @@ class _Judge:
             empty = births.locks[rows].sum() if temperature == "hot" else 0
             if lower >= _SURE and n_m - empty >= _LEAST_DATA:
                 yield Suffix(extension, temperature, int(n_a), int(n_m), float(lower))
-
-
-def _whole(counts: pa.Table) -> tuple[list[bytes], Floats, Floats]:
-    """Return the whole names among components, and their counts."""
-    names = whole_names(counts["component"].combine_chunks())
-    own = counts.filter(names.is_valid())
-    n_a, n_m = (np.asarray(own[n], dtype=np.float64) for n in ("n_a", "n_m"))
-    return names.drop_null().to_pylist(), n_a, n_m
-
-
-def _aligned(counts: pa.Table, place: Mapping[bytes, int]) -> Floats:
-    """Return for the names in ``place`` how many births have what was counted."""
-    found = np.zeros(len(place))
-    for name, _, n_m in zip(*_whole(counts), strict=True):
-        if name in place:
-            found[place[name]] = n_m
-    return found
-
-
-def _rows_of(names: Sequence[bytes]) -> dict[str, Ints]:
-    """Return for each suffix of a name, or the beginning of one that is long, the names with it.
-
-    A suffix is what stands behind a period, and no number: that counts, or is a process's, and
-    says nothing of the files to come.
-    """
-    pieces = {piece for name in names for piece in name.lower().split(b".")[1:]}
-    suffixes = {piece[:LONGEST] for piece in pieces if not piece.isdigit()}
-    texts = (suffix.decode("ascii", "replace") for suffix in suffixes)
-    rows: dict[str, list[int]] = {text: [] for text in texts if can_be_written(text)}
-    for row, name in enumerate(names):
-        for extension in extensions_of(name):
-            if (text := extension.decode("ascii", "replace")) in rows:
-                rows[text].append(row)
-    return {text: np.array(own, dtype=np.int64) for text, own in sorted(rows.items()) if own}

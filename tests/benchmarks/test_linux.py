@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.linux import machine
+from benchmarks.linux import kernel, machine
 from benchmarks.linux.counters import Counters, read_counters
 from benchmarks.linux.filling import FOLDER, fill
 from benchmarks.linux.hinted import in_turn
@@ -190,27 +190,27 @@ def test_counters_that_are_not_there_are_refused() -> None:
         read_counters(printed("end", 1, 1, 1, 1).replace("end.hinted", "x"), "end")
 
 
-def kernel_with(folder: Path, modules: str, built_in: str = "") -> machine.Kernel:
+def kernel_with(folder: Path, modules: str, built_in: str = "") -> kernel.Kernel:
     (folder / "modules.dep").write_text(modules)
     (folder / "modules.builtin").write_text(built_in)
-    return machine.Kernel(folder / "vmlinuz", folder)
+    return kernel.Kernel(folder / "vmlinuz", folder)
 
 
 def test_modules_come_behind_those_that_they_need_and_built_in_ones_not_at_all(
     tmp_path: Path,
 ) -> None:
-    kernel = kernel_with(
+    debian = kernel_with(
         tmp_path, "fs/f2fs.ko: lib/b.ko lib/a.ko\nlib/a.ko:\nlib/b.ko: lib/a.ko\n", "x/blk.ko\n"
     )
-    names = [path.name for path in kernel.needed(["blk", "f2fs", "a"])]
+    names = [path.name for path in debian.needed(["blk", "f2fs", "a"])]
     assert names == ["a.ko", "b.ko", "f2fs.ko"]
-    with pytest.raises(machine.MachineError, match="expected the module zonefs"):
-        kernel.needed(["zonefs"])
+    with pytest.raises(kernel.MachineError, match="expected the module zonefs"):
+        debian.needed(["zonefs"])
 
 
 @pytest.mark.parametrize("text", ["panic", "birthmark: begins\nwork\nbirthmark: ends 1\n"])
 def test_a_script_that_does_not_come_to_a_good_end_is_told_with_what_it_printed(text: str) -> None:
-    with pytest.raises(machine.MachineError, match=text.split("\n")[0]):
+    with pytest.raises(kernel.MachineError, match=text.split("\n")[0]):
         machine.printed_by(text, "")
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from birthmark.layout_hint.f2fs.learned import LOCK, MKFS_ROOM, REWRITTEN, SHORT, learn
+from birthmark.layout_hint.f2fs.births import LOCK, REWRITTEN, SHORT
+from birthmark.layout_hint.f2fs.learned import MKFS_ROOM, learn
 from birthmark.predictor.models.components.counts import count
 from birthmark.predictor.models.rules.set import RuleModels
 
