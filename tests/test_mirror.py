@@ -18,6 +18,8 @@ THROUGH = {
     "training/reports/labels.py": "tests/training/reports/test_report.py",
     "layout_hint/comparison/figures.py": "tests/layout_hint/report/test_tables.py",
     "layout_hint/settings.py": "tests/birthmark/test_options.py",
+    "layout_hint/f2fs/births.py": "tests/layout_hint/f2fs/test_learned.py",
+    "layout_hint/f2fs/settings.py": "tests/layout_hint/f2fs/test_f2fs_command.py",
     "storage/settings.py": "tests/storage/test_validate.py",
     "storage/papers/page.py": "tests/storage/papers/test_claims.py",
     "storage/papers/run.py": "tests/storage/papers/test_claims.py",

@@ -93,6 +93,14 @@ class Engine(Strict):
         return self
 
 
+class Devices(Strict):
+    """File systems of F2FS whose lists of suffixes are those of the published model."""
+
+    devices: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]] = Field(
+        min_length=1, description="names of their devices, as sda1"
+    )
+
+
 class Directory(Strict):
     """A directory that the nightly run keeps."""
 
@@ -221,6 +229,7 @@ class Config(Strict):
     training: Training = Training()
     audit: Audit | None = None
     engine: Engine = Engine()
+    f2fs: Devices | None = None
     predicates: list[dict[str, Any]] = Field(default=[])
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -148,6 +149,11 @@ class Site:
         return "".join(f" {word}" for word in words)
 
     @property
+    def devices(self) -> list[str]:
+        """Return the devices whose F2FS has its lists refreshed after each night."""
+        return self.settings.f2fs.devices if self.settings.f2fs else []
+
+    @property
     def environment(self) -> Path:
         """Return the file of the service's other settings, which need not be there."""
         return self.config.parent / "serve.env"
@@ -192,6 +198,7 @@ class Site:
             "source": self.source,
             "sent": self.sent,
             "history": HISTORY,
+            "f2fs": self.devices,
             "follow_memory": FOLLOW_MEMORY,
             "workers": self.workers,
             "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
@@ -220,6 +227,7 @@ SYSTEMS: dict[str, dict[Path, bool]] = {
         _UNITS / "birthmark-nightly.service": False,
         _UNITS / "birthmark-nightly.timer": False,
         _UNITS / "birthmark-follow.service": False,
+        _UNITS / "birthmark-f2fs@.service": False,
     },
     "freebsd": {
         _LOCAL / "rc.d/birthmark": True,
@@ -228,7 +236,11 @@ SYSTEMS: dict[str, dict[Path, bool]] = {
 }
 """Where each system has its files, and whether they are scripts."""
 
-_FOLLOWS = "birthmark-follow.service"
+_LEFT_OUT: dict[str, Callable[[Site], bool]] = {
+    "birthmark-follow.service": lambda site: site.source is None,
+    "birthmark-f2fs@.service": lambda site: not site.devices,
+}
+"""The files that are left out at some sites: of nothing to follow, and of no F2FS."""
 
 
 def files(system: str, site: Site) -> list[File]:
@@ -245,5 +257,5 @@ def files(system: str, site: Site) -> list[File]:
     return [
         File(path, templates.get_template(f"{path.name}.j2").render(values), is_script)
         for path, is_script in SYSTEMS[system].items()
-        if path.name != _FOLLOWS or site.source is not None
+        if not (path.name in _LEFT_OUT and _LEFT_OUT[path.name](site))
     ]

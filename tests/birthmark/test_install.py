@@ -21,6 +21,7 @@ from birthmark import exits
 from birthmark.cli import app
 from birthmark.install import SYSTEMS, File, Site, files
 from birthmark.install.access import closed
+from birthmark.layout_hint.f2fs.settings import Places
 from birthmark.training.config import Followed, read_config
 from tests import needs
 
@@ -39,6 +40,8 @@ directory = "/srv/birthmark/datasets"
 directory = "{registry}"
 [audit]
 log = "/srv/birthmark/log"
+[f2fs]
+devices = ["sda1", "dm-0"]
 """
 
 
@@ -139,6 +142,36 @@ def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None
     units = made("systemd", replace(of_source, settings=lone))
     assert "birthmark-follow.service" not in units
     assert "BIRTHMARK_HISTORY" not in units["birthmark.service"].text
+
+
+def test_the_lists_of_f2fs_are_refreshed_after_a_night_where_the_settings_name_devices(
+    tmp_path: Path,
+) -> None:
+    named = site(tmp_path)
+    units = made("systemd", named)
+    night = directives(units["birthmark-nightly.service"].text)
+    assert night["OnSuccess"] == ["birthmark-f2fs@sda1.service", "birthmark-f2fs@dm-0.service"]
+    lists = directives(units["birthmark-f2fs@.service"].text)
+    assert lists["ExecStart"][0].split()[1:] == ["f2fs", "lists", "%i", "--write"]
+    assert lists["Environment"] == ["BIRTHMARK_REGISTRY=/srv/birthmark/registry"]
+    assert lists["ConditionPathExists"] == ["/sys/fs/f2fs/%i/extension_list"]
+    assert (lists["User"], lists["Group"]) == (["root"], ["daemon"]), "no other may write there"
+    kept = Places.model_fields["before"].default
+    assert [f"/var/lib/{own}" for own in lists["StateDirectory"]] == [str(kept)]
+    assert lists["ProtectKernelTunables"] == ["no"], "the lists are one"
+    assert night["ProtectKernelTunables"] == ["yes"]
+    lone = named.settings.model_copy(update={"f2fs": None})
+    units = made("systemd", replace(named, settings=lone))
+    assert "birthmark-f2fs@.service" not in units
+    assert "OnSuccess" not in directives(units["birthmark-nightly.service"].text)
+
+
+@pytest.mark.parametrize("device", ["/dev/sda1", "a b", "", "%i", "-x"])
+def test_a_device_that_is_no_name_is_refused(tmp_path: Path, device: str) -> None:
+    config = site(tmp_path).config
+    config.write_text(config.read_text().replace('"sda1"', f'"{device}"'))
+    with pytest.raises(ValueError, match=r"f2fs\.devices"):
+        read_config(config)
 
 
 def test_a_unit_tells_a_service_on_another_host(tmp_path: Path) -> None:

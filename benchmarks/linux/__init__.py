@@ -1,0 +1,1 @@
+"""Benchmarks of Linux file systems, in a virtual machine."""
