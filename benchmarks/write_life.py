@@ -7,12 +7,12 @@ HELPER is `birthmark-hintd` (`make hintd`). A day is a trace or an ingested data
 trained on it, and files with names of that day are created, those of which the model says that
 they live for a short time, so that each is hinted. They are created at a rate (``creates.c`` beside
 this), by one core, in file systems of their own; the helper has another core, or the same. It asks
-an image of each kind, and `birthmark serve` at a Unix socket.
+an image of each kind, and `birthmark serve` at a Unix socket, on its own core.
 
 Creates are timed with and without the helper in turns; without it they are timed twice, and what
 the two differ by is what the machine alone makes of it. Of every hundredth file the time from
 before its create until its hint is there is taken, in rounds of their own: who waits for that
-creates nothing meanwhile. Needs root. Both programs go before all others on the machine
+creates nothing meanwhile. Needs root. The programs go before all others on the machine
 (SCHED_FIFO), which may be shared.
 """
 
@@ -182,7 +182,9 @@ def short_lived(image: bytes, day: Path) -> list[str]:
 def served(registry: Path, path: Path) -> Iterator[None]:
     """Run the service while the block does."""
     command = [sys.executable, "-m", "birthmark", "serve", "--registry", registry, "--uds", path]
-    service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    service = subprocess.Popen(
+        command, preexec_fn=pinned(1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     end = time.monotonic() + READY
     while not path.exists() and time.monotonic() < end:
         time.sleep(0.05)

@@ -85,6 +85,7 @@ pub async fn watch(
         }
     }
     hints.set(false);
+    counters.harm.add();
     line(format_args!(
         "hints do harm and are off: with them the file system's cleaner moves more of what is \
          written than without, by more than chance (evidence {:.0} after {} rounds); {}",
@@ -218,7 +219,8 @@ mod tests {
     fn hints_that_make_the_cleaner_move_more_are_switched_off_for_good() {
         let (trial, hints, counters) = tried("harm", 20, |hints| if hints { 300 } else { 200 });
         assert!(trial.harm && !hints);
-        assert_eq!((counters.rounds.get(), counters.rounds_void.get()), (8, 0));
+        let counted = [&counters.rounds, &counters.rounds_void, &counters.harm];
+        assert_eq!(counted.map(|count| count.get()), [8, 0, 1]);
     }
 
     #[test]

@@ -53,6 +53,8 @@ counters! {
     rounds,
     /// Rounds that could not be: the file system's counters were not there, or began anew.
     rounds_void,
+    /// Times that hints were found to do harm, by this helper or one before it.
+    harm,
     /// Reports that the service took.
     reports_sent,
     /// Reports that it did not take.

@@ -2,10 +2,13 @@
 
 use std::cell::Cell;
 use std::io;
+use std::thread::sleep;
+use std::time::Duration;
 
 use rustix::fd::OwnedFd;
 use tokio::io::unix::AsyncFd;
 use tokio::io::Interest;
+use tokio::task::yield_now;
 
 use super::births::{Births, File};
 use super::class::Class;
@@ -17,6 +20,10 @@ use super::service::Service;
 /// Bytes of events that are read at once: some hundred, so that the first does not wait for long
 /// until the last is looked up.
 const AT_ONCE: usize = 8 * 1024;
+
+/// How long it takes until events are looked for again, and how often until they are waited for.
+const PAUSE: Duration = Duration::from_micros(500);
+const PAUSES: usize = 100;
 
 /// What tells of creates.
 pub struct Watch(AsyncFd<OwnedFd>);
@@ -30,8 +37,20 @@ impl Watch {
     }
 
     /// Waits until there are events, and reads some.
+    ///
+    /// Who creates wakes up who waits, which costs more than all else that tells of a create. So
+    /// while files are created nobody waits to be woken up: they are looked for after each `PAUSE`.
     async fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
-        let read = |watch: &OwnedFd| Ok(rustix::io::read(watch, &mut *buffer)?);
+        let mut read =
+            |watch: &OwnedFd| rustix::io::read(watch, &mut *buffer).map_err(io::Error::from);
+        for _ in 0..PAUSES {
+            // Others of this thread have their turn.
+            yield_now().await;
+            match read(self.0.get_ref()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE),
+                length => return Ok(buffer.get(..length?).unwrap_or_default()),
+            }
+        }
         let length = self.0.async_io(Interest::READABLE, read).await?;
         Ok(buffer.get(..length).unwrap_or_default())
     }

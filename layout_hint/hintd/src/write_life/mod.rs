@@ -157,7 +157,10 @@ async fn work(
     let Ready { births, asked, gauges, kept, trial } = ready;
     let hints = Cell::new(!trial.harm);
     match (hints.get(), &*gauges) {
-        (false, _) => line(format_args!("hints were found to do harm; {}", kept.way_back())),
+        (false, _) => {
+            counters.harm.add();
+            line(format_args!("hints were found to do harm and are off; {}", kept.way_back()));
+        }
         (true, None) => line("hints are not measured: no harm is seen"),
         (true, Some(_)) => {}
     }
