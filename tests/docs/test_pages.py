@@ -63,13 +63,21 @@ def options() -> dict[str, set[str]]:
     return found
 
 
-def helper_options() -> dict[str, tuple[str, str]]:
-    """Return the variable and the default of each option of the layout hint's helper."""
-    source = (ROOT / "layout_hint/hintd/src/settings.rs").read_text(encoding="utf-8")
+HELPER = {
+    "layout.md": ["settings.rs"],
+    "linux.md": ["write_life/settings.rs", "write_life/class.rs"],
+}
+"""Where the options of the layout hint's helper are listed, and declared."""
+
+
+def helper_options(page: str) -> dict[str, tuple[str, str]]:
+    """Return the variable and the default of each option of the helper that a page lists."""
+    folder = ROOT / "layout_hint/hintd/src"
+    source = "".join((folder / name).read_text(encoding="utf-8") for name in HELPER[page])
     found = {}
     for attributes, name in re.findall(r"#\[arg\((.*?)\)\]\s*pub (\w+):", source, re.S):
         variable = re.search(r'env = "(\w+)"', attributes)
-        default = re.search(r'default_value(?:_t)? = "?([^",\s]+(?:,\w+)*)', attributes)
+        default = re.search(r'default_value(?:_t)? = "?([^",\s]+(?:,[^",\s]+)*)', attributes)
         option = "--" + name.replace("_", "-")
         found[option] = (variable[1] if variable else "", default[1] if default else "")
     return found
@@ -118,7 +126,8 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_that_are_mentioned_exist(page: Path) -> None:
     known = options()
-    every = set().union(*known.values(), helper_options(), {"--help", "--strict"})
+    helper = [option for page in HELPER for option in helper_options(page)]
+    every = set().union(*known.values(), helper, {"--help", "--strict"})
     for mention in re.findall(r"^\$ birthmark .*|`birthmark [^`]*`", page.read_text(), re.M):
         command = mentioned(mention, known)
         if command != "COMMAND":
@@ -143,13 +152,14 @@ def test_every_setting_of_the_service_is_listed_with_its_variable_and_default() 
         assert f"| `{option}` | `{variable(name)}` | {shown} |" in text("serving.md")
 
 
-def test_every_option_of_the_helper_is_listed_with_its_variable_and_default() -> None:
-    found = helper_options()
+@pytest.mark.parametrize("page", HELPER)
+def test_every_option_of_the_helper_is_listed_with_its_variable_and_default(page: str) -> None:
+    found = helper_options(page)
     assert len(found) > 10
     for option, (setting, default) in found.items():
         shown = [f"`{value}`" if value else "" for value in (option, setting, default)]
         row = "| " + " | ".join(shown).replace("|  |", "| |")
-        assert row in text("layout.md"), row
+        assert row in text(page), row
 
 
 def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -26,14 +25,11 @@ from tests import needs
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
     ASKED,
-    CRATE,
     ROOT,
-    Answering,
     Device,
     Helper,
     Process,
     Relay,
-    answering,
     eventually,
     send,
     unavailable,
@@ -42,20 +38,11 @@ from tests.layout_hint.hintd import (
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.layout_hint.test_hook import HOME, HOOK, build
 from tests.serving.services import publish, served, settings_for
-from tests.waiting import reserved_port
 
 pytestmark = pytest.mark.deep
 
 CLOCK = Path(__file__).with_name("clock.c")
 QUICK = {"poll": "0.1", "device": "0.1", "report": "0.2", "timeout": "2"}
-
-
-@pytest.fixture(scope="session")
-def program() -> Path:
-    """Return the helper, built for its tests."""
-    needs.program("cc", "gcc")
-    subprocess.run([needs.program("cargo"), "build", "--locked", "--quiet"], cwd=CRATE, check=True)
-    return ROOT / "target" / "debug" / "birthmark-hintd"
 
 
 @pytest.fixture(scope="session")
@@ -85,24 +72,6 @@ def images(registries: tuple[Path, Path]) -> tuple[bytes, bytes]:
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """Return a folder whose path is short enough for sockets."""
-    with tempfile.TemporaryDirectory(prefix="hintd") as folder:
-        yield Path(folder)
-
-
-@pytest.fixture
-def started() -> Iterator[list[Process]]:
-    """Hold what a test starts, and end it."""
-    processes: list[Process] = []
-    yield processes
-    for process in processes:
-        if process.running:
-            process.running.kill()
-            process.running.wait()
-
-
-@pytest.fixture
 def device(place: Path, started: list[Process], device_program: Path) -> Device:
     path = place / "device"
     device = Device([str(device_program), str(path)], place / "device.log", path=path)
@@ -129,12 +98,6 @@ def helping(place: Path, started: list[Process], program: Path) -> Callable[...,
 
 
 @pytest.fixture
-def service() -> Iterator[Answering]:
-    with answering() as service:
-        yield service
-
-
-@pytest.fixture
 def serving(place: Path, started: list[Process]) -> Callable[..., Process]:
     """Return what starts the real service."""
 
@@ -147,12 +110,6 @@ def serving(place: Path, started: list[Process]) -> Callable[..., Process]:
         return process
 
     return start
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    with reserved_port() as port:
-        yield port
 
 
 def loaded(device: Device, image: bytes) -> None:

@@ -157,8 +157,10 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
         "BirthmarkAbstaining": 'birthmark_abstaining{predicate="lock"}',
         "BirthmarkAboveBound": 'birthmark_bound_standing{standing="above it today"}',
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
+        "BirthmarkHintsDoHarm": 'birthmark_hook{host="a", device="b", counter="helper_harm"}',
     }
-    values = dict.fromkeys(("BirthmarkAbstaining", "BirthmarkAboveBound"), "1x6000")
+    of_one = ("BirthmarkAbstaining", "BirthmarkAboveBound", "BirthmarkHintsDoHarm")
+    values = dict.fromkeys(of_one, "1x6000")
     old = {"series": "birthmark_model_stale_seconds", "values": "259200x6000"}
     test = {
         "rule_files": [str(ALERTS)],

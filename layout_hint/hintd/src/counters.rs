@@ -11,24 +11,40 @@ impl Count {
     pub fn add(&self) {
         self.0.set(self.0.get() + 1);
     }
+
+    /// How many there are.
+    pub fn get(&self) -> u64 {
+        self.0.get()
+    }
 }
 
+/// Declares what is counted, each with its meaning.
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// All of them.
+    ($(#[$of:meta])* $counters:ident: $($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        $(#[$of])*
         #[derive(Debug, Default)]
-        pub struct Counters { $($(#[$doc])* pub $name: Count),* }
+        pub struct $counters { $($(#[$doc])* pub $name: $crate::counters::Count),* }
 
-        impl Counters {
+        impl $counters {
             /// Each with its name.
             pub fn all(&self) -> Vec<(&'static str, u64)> {
-                vec![$((stringify!($name), self.$name.0.get())),*]
+                vec![$((stringify!($name), self.$name.get())),*]
             }
         }
     };
 }
+#[cfg(target_os = "linux")]
+pub(crate) use counters;
+
+/// What was counted, as the last line says it.
+pub fn listed(counters: &[(&'static str, u64)]) -> String {
+    let counts: Vec<_> = counters.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    counts.join(", ")
+}
 
 counters! {
+    /// Of who keeps a device.
+    Counters:
     /// Sound images that the service gave.
     images_fetched,
     /// Times that it said it has no other.

@@ -3,6 +3,7 @@
 mod frames;
 #[cfg(target_os = "freebsd")]
 mod ioctl;
+pub mod told;
 
 use std::future::Future;
 use std::io;

@@ -1,6 +1,8 @@
-//! `birthmark-hintd`: keeps the layout hint's device informed by the service.
+//! `birthmark-hintd`: keeps the layout hint's device informed by the service, or, on Linux, hints a
+//! file system's files.
 //!
-//! All its timers are of the clock that only runs forward; the other clock is never read.
+//! All its timers are of the clock that only runs forward. The other clock is read for write-life
+//! hints alone: how old is a file, and which hour of the day is it?
 
 mod address;
 mod answer;
@@ -14,6 +16,8 @@ mod keep;
 mod log;
 mod report;
 mod settings;
+#[cfg(target_os = "linux")]
+mod write_life;
 
 use std::io;
 use std::process::ExitCode;
@@ -26,7 +30,8 @@ use tokio::signal::unix::{signal, Signal, SignalKind};
 use tokio::sync::watch;
 
 use crate::answer::Answerer;
-use crate::counters::Counters;
+use crate::counters::{listed, Counters};
+use crate::device::told::Told;
 use crate::fetch::Fetcher;
 use crate::http::Client;
 use crate::keep::{Held, Keeper};
@@ -61,17 +66,17 @@ async fn run(settings: &Settings) -> io::Result<ExitCode> {
         return Ok(once(settings, token, config).await);
     }
     let mut ends = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    #[cfg(target_os = "linux")]
+    if let Some(mount) = &settings.write_life.write_life {
+        return write_life::run(settings, mount, token, any(&mut ends)).await;
+    }
     let counters = Counters::default();
     line(format_args!("informs {} by {}", settings.device.display(), settings.service));
     tokio::select! {
         () = work(settings, token, config, &counters) => {}
         () = any(&mut ends) => {}
     }
-    let counts = counters.all().into_iter().map(|(name, n)| format!("{name} {n}"));
-    line(format_args!(
-        "ends; the device keeps its image; {}",
-        counts.collect::<Vec<_>>().join(", ")
-    ));
+    line(format_args!("ends; the device keeps its image; {}", listed(&counters.all())));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -95,11 +100,12 @@ async fn work(
     let mut fetcher = Fetcher::new(client(limit), counters);
     let mut keeper = Keeper::new(&place, config, counters);
     let mut answerer = Answerer::new(&place, client(limit.min(HINT)), counters);
+    let told = Told { place: &place, counters };
     tokio::join!(
         fetcher.follow(settings.poll_seconds, &sender),
         keeper.keep(settings.device_seconds, receiver),
         answerer.answer(settings.poll_seconds),
-        report::report(&place, client(limit), counters, settings.report_seconds),
+        report::report(client(limit), settings.report_seconds, &told),
     );
 }
 

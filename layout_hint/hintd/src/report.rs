@@ -1,22 +1,32 @@
-//! Reports the counters, the device's and the helper's own, to the service.
+//! Reports the counters, the helper's own and those of what it looks after, to the service.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 use tokio::time::sleep;
 
-use crate::counters::Counters;
-use crate::device::{DeviceError, Place};
 use crate::http::{Client, HttpError};
 use crate::log::Trouble;
-use birthmark_hook::wire::{State, COUNTERS};
 
 const PATH: &str = "/v1/hints/report";
 /// The longest label that the service takes.
 const LABEL: usize = 64;
 /// Bytes of an answer: some words.
 const LARGEST: usize = 64 * 1024;
+
+/// What is reported of.
+pub trait Reported {
+    /// Where it is.
+    fn device(&self) -> &Path;
+
+    /// What was counted.
+    async fn counters(&self) -> BTreeMap<String, u64>;
+
+    /// Counts a report, `taken` by the service or not.
+    fn count(&self, taken: bool);
+}
 
 #[derive(Serialize)]
 struct Report {
@@ -26,31 +36,24 @@ struct Report {
 }
 
 /// Reports for ever, `pause` after each time before.
-pub async fn report(place: &Place, mut client: Client, counters: &Counters, pause: Duration) {
+pub async fn report(mut client: Client, pause: Duration, of: &impl Reported) {
     let trouble = Trouble::new("the report to the service");
     loop {
         sleep(pause).await;
-        match send(place, &mut client, counters).await {
-            Ok(()) => {
-                counters.reports_sent.add();
-                trouble.is_over();
-            }
-            Err(error) => {
-                counters.reports_failed.add();
-                trouble.is(error);
-            }
+        let sent = send(&mut client, of).await;
+        of.count(sent.is_ok());
+        match sent {
+            Ok(()) => trouble.is_over(),
+            Err(error) => trouble.is(error),
         }
     }
 }
 
-async fn send(place: &Place, client: &mut Client, counters: &Counters) -> Result<(), HttpError> {
-    let own = counters.all().into_iter().map(|(name, n)| (format!("helper_{name}"), n));
-    // Without the device the helper's own counters still tell, and say so.
-    let device = state(place).await.map(|state| of_device(&state)).unwrap_or_default();
+async fn send(client: &mut Client, of: &impl Reported) -> Result<(), HttpError> {
     let report = Report {
         host: label(&rustix::system::uname().nodename().to_string_lossy()),
-        device: label(&place.path.to_string_lossy()),
-        counters: own.chain(device).collect(),
+        device: label(&of.device().to_string_lossy()),
+        counters: of.counters().await,
     };
     let json = serde_json::to_vec(&report).map_err(std::io::Error::other)?;
     let answer = client.post(PATH, json, LARGEST).await?;
@@ -66,23 +69,4 @@ fn label(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._:/-".contains(c) { c } else { '_' };
     let text: String = text.chars().map(plain).collect();
     text[text.len().saturating_sub(LABEL)..].into()
-}
-
-async fn state(place: &Place) -> Result<State, DeviceError> {
-    place.open().await?.state().await
-}
-
-fn of_device(state: &State) -> Vec<(String, u64)> {
-    let counters: [u64; COUNTERS.len()] = zerocopy::transmute!(state.counters);
-    let counters = COUNTERS.into_iter().zip(counters);
-    let now = [
-        ("generation", u64::from(state.generation)),
-        ("image_size", u64::from(state.image_size)),
-        ("mode", u64::from(state.config.mode)),
-        ("decisions", u64::from(state.decisions)),
-        ("region_inodes_used", state.region.inodes_used),
-        ("region_fragments_used", state.region.fragments_used),
-    ];
-    let named = counters.filter(|(name, _)| !name.is_empty()).chain(now);
-    named.map(|(name, n)| (format!("device_{name}"), n)).collect()
 }

@@ -11,11 +11,13 @@ use hyper::header::HeaderValue;
 
 use crate::address::Address;
 use crate::device::Place;
+#[cfg(target_os = "linux")]
+use crate::write_life::{Rule, WriteLifeSettings};
 use birthmark_contract::hints::{HOT_DIR, HOT_NAME, HOT_WRITE};
 
 /// Keeps the layout hint's device informed: fetches the model's image from the service, checks it,
-/// and loads it into the device; takes the device's questions to the service, and reports to it.
-/// Each option may also stand in the environment, as BIRTHMARK_HINTD_ and its name.
+/// and loads it into the device; takes the device's questions to the service, and reports to it. On
+/// Linux it can hint a file system's files in place of that (--write-life). Each option may also stand in the environment, as BIRTHMARK_HINTD_ and its name.
 #[derive(Debug, Parser)]
 #[command(name = "birthmark-hintd", version)]
 pub struct Settings {
@@ -60,6 +62,16 @@ pub struct Settings {
     /// What the device is set to.
     #[command(flatten)]
     pub device_settings: DeviceSettings,
+
+    /// What is hinted on Linux.
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    pub write_life: WriteLifeSettings,
+
+    /// Which predicates say which class.
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    pub rule: Rule,
 }
 
 impl Settings {
@@ -154,7 +166,8 @@ pub enum Hint {
     Write = HOT_WRITE as isize,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|s| (0.001..=86400.0).contains(s));
     seconds.map(Duration::from_secs_f64).ok_or("expected 0.001 to 86400 seconds".into())
 }

@@ -1,6 +1,8 @@
 //! Calls of the system and of C that no compiler can check, each made safe here.
 #![allow(unsafe_code)]
 
+#[cfg(all(feature = "creates", target_os = "linux"))]
+pub mod creates;
 #[cfg(feature = "device")]
 pub mod device;
 

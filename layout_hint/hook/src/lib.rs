@@ -8,6 +8,8 @@ mod calls;
 mod hook;
 pub mod wire;
 
+#[cfg(all(feature = "creates", target_os = "linux"))]
+pub use calls::creates;
 #[cfg(feature = "device")]
 pub use calls::device;
 pub use calls::take_descriptor;

@@ -86,7 +86,12 @@ fn knfsd(handle: &[u8]) -> Option<Inode<'_>> {
     Some(Inode { system, fileid })
 }
 
-/// The inode of a kernel's handle (`struct file_handle`) of a type.
+/// The inode of a handle of Linux's own (`struct file_handle`), by its type.
+pub fn linux_inode(kind: i32, fid: &[u8]) -> Option<u64> {
+    linux_file(u32::try_from(kind).ok()?, fid, false)
+}
+
+/// The same; `padded` if zeros may follow.
 fn linux_file(kind: u32, fid: &[u8], padded: bool) -> Option<u64> {
     let fits =
         |length: usize| fid.len() == length || padded && fid.get(length..).is_some_and(is_zero);

@@ -1,0 +1,173 @@
+//! Which class of write life a file is of, by what is predicted of it.
+
+use std::fmt;
+
+use birthmark_image::{Answers, Image, Predicate};
+use clap::Args;
+
+/// How long what is written into a file is expected to stay: `RWH_WRITE_LIFE_…` of
+/// `linux/fcntl.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A short time.
+    Short = 2,
+    /// Longer than that.
+    Medium = 3,
+    /// Longer than that.
+    Long = 4,
+    /// As long as there is.
+    Extreme = 5,
+}
+
+/// Which predicates say that a file is of a class. Of those that are a yes the first counts, in the
+/// order in which the classes stand here: what is gone soon needs no more to be said of it, and
+/// what stays for good is among what stays for long.
+#[derive(Args, Clone, Debug)]
+#[group(requires = "write_life")]
+#[command(next_help_heading = "What is hinted: predicates, of which a yes says the class")]
+pub struct Rule {
+    /// SHORT: gone before others that are written now
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_SHORT",
+        value_name = "PREDICATES",
+        value_delimiter = ',',
+        default_value = "lock,HotName,lifespan<=1,lifespan<=5,1<lifespan<=30,lifespan<=30"
+    )]
+    pub short: Vec<String>,
+
+    /// MEDIUM: the file stays, what is in it is written over
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_MEDIUM",
+        value_name = "PREDICATES",
+        value_delimiter = ',',
+        default_value = "HotWrite"
+    )]
+    pub medium: Vec<String>,
+
+    /// EXTREME: written, and from then on read
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_EXTREME",
+        value_name = "PREDICATES",
+        value_delimiter = ',',
+        default_value = "read-only"
+    )]
+    pub extreme: Vec<String>,
+
+    /// LONG: still there when what is of short life is gone
+    #[arg(
+        long,
+        env = "BIRTHMARK_HINTD_LONG",
+        value_name = "PREDICATES",
+        value_delimiter = ',',
+        default_value = "lifespan>5"
+    )]
+    pub long: Vec<String>,
+}
+
+impl Rule {
+    /// The class of a file, if anything is said of it that counts.
+    pub fn class(&self, is_yes: impl Fn(&str) -> bool) -> Option<Class> {
+        let any = |keys: &[String]| keys.iter().any(|key| is_yes(key));
+        self.all().into_iter().find_map(|(class, keys)| any(keys).then_some(class))
+    }
+
+    fn all(&self) -> [(Class, &[String]); 4] {
+        [
+            (Class::Short, &self.short),
+            (Class::Medium, &self.medium),
+            (Class::Extreme, &self.extreme),
+            (Class::Long, &self.long),
+        ]
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let keys: Vec<_> = self.all().into_iter().flat_map(|(_, keys)| keys).cloned().collect();
+        f.write_str(&keys.join(", "))
+    }
+}
+
+/// A rule, as bits of the answers of one image.
+pub struct Bits([(Class, Answers); 4]);
+
+impl Bits {
+    /// Those of `image`; none if it has none of the predicates.
+    pub fn of(rule: &Rule, image: &Image) -> Option<Bits> {
+        let bits = rule.all().map(|(class, keys)| (class, of_keys(keys, image.predicates())));
+        bits.iter().any(|(_, bits)| *bits != Answers::default()).then_some(Bits(bits))
+    }
+
+    /// The class of a file by an image's answers.
+    pub fn class(&self, answers: &Answers) -> Option<Class> {
+        let meet = |bits: &Answers| bits.iter().zip(answers).any(|(one, other)| one & other != 0);
+        self.0.iter().find_map(|(class, bits)| meet(bits).then_some(*class))
+    }
+}
+
+fn of_keys(keys: &[String], predicates: &[Predicate]) -> Answers {
+    let mut bits = Answers::default();
+    for (place, predicate) in predicates.iter().enumerate() {
+        if keys.contains(&predicate.key) {
+            bits[place / 64] |= 1 << (place % 64);
+        }
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Options {
+        #[arg(long)]
+        write_life: bool,
+        #[command(flatten)]
+        rule: Rule,
+    }
+
+    fn class(yes: &[&str]) -> Option<Class> {
+        Options::parse_from(["test"]).rule.class(|key| yes.contains(&key))
+    }
+
+    #[test]
+    fn each_predicate_of_the_rule_says_its_class() {
+        for short in
+            ["lock", "HotName", "lifespan<=1", "lifespan<=5", "1<lifespan<=30", "lifespan<=30"]
+        {
+            assert_eq!(class(&[short]), Some(Class::Short), "{short}");
+        }
+        assert_eq!(class(&["HotWrite"]), Some(Class::Medium));
+        assert_eq!(class(&["lifespan>5"]), Some(Class::Long));
+        assert_eq!(class(&["read-only"]), Some(Class::Extreme));
+    }
+
+    #[test]
+    fn what_says_nothing_of_a_life_says_no_class() {
+        assert_eq!(class(&["size>1M", "lifespan>1", "name:lock"]), None);
+    }
+
+    #[test]
+    fn of_several_the_shortest_counts_and_extreme_before_long() {
+        assert_eq!(class(&["lifespan>5", "read-only"]), Some(Class::Extreme));
+        assert_eq!(class(&["lifespan>5", "HotWrite", "read-only"]), Some(Class::Medium));
+        assert_eq!(class(&["lifespan>5", "HotWrite", "lock"]), Some(Class::Short));
+    }
+
+    #[test]
+    fn an_image_without_any_of_them_has_no_bits() {
+        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/check/");
+        let image = |name| Image::read(&std::fs::read(format!("{corpus}{name}")).unwrap()).unwrap();
+        let rule = Options::parse_from(["test"]).rule;
+        let hints = Bits::of(&rule, &image("hints")).unwrap();
+        assert_eq!(hints.class(&Answers::default()), None);
+        let others = Rule { short: vec!["no such".into()], ..rule.clone() };
+        let others = Rule { medium: vec![], long: vec![], extreme: vec![], ..others };
+        assert!(Bits::of(&others, &image("hints")).is_none());
+    }
+}
