@@ -13,7 +13,7 @@ from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.parameters import REGION
 
-Geometry = Literal["freebsd48", "freebsd14"]
+Geometry = Literal["freebsd48", "freebsd14", "freebsd15"]
 """A file system's sizes and its policies of allocation."""
 
 Mode = Literal["reserved", "data", "preferred"]
@@ -42,7 +42,13 @@ class Options(Strict):
     )
     region: str = Field(default=REGION, description="size of the region, as 4M")
     region_start: str = Field(
-        default="0", description="first byte of the region; or tables-end, or middle"
+        default="0", description="first byte of the region; or tables-end, middle or data"
+    )
+    region_inodes: int | None = Field(
+        default=None,
+        ge=0,
+        description="inodes of the region, from the first of its group on; default: those in its"
+        " bytes, and with `data` as many bytes of them as of data",
     )
     policies: str = Field(
         default=ALL,
