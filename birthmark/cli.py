@@ -47,6 +47,7 @@ COMMANDS = {
     "rules": "List the rules of the published model, those that decide most files first.",
     "image": "Compile the published model into an image, which C looks up in without a service.",
     "layout": "Replay days under policies of layout, and compare what falls into the region.",
+    "region": "Say which region suits a file system, and what it would hold.",
     "storage": "Simulate storage, and compare it with what was measured.",
     "workload": "Generate a trace that is like one of the thesis's (it is marked as generated).",
     "install": "Have the system run it by itself.",

@@ -84,3 +84,10 @@ class Options(Strict):
     partition: str = Field(default="40G", description="size of the file system, as 40G")
     disk: str = Field(default="wd1200bb", description="drive: a name, or a file that ends in .toml")
     jobs: int = Field(default=2, ge=1, description="number of runs at a time")
+
+
+class Wanted(Strict):
+    """The region that is wanted of a file system."""
+
+    region: str = Field(default=REGION, description="size of the region's data, as 4M")
+    group: int = Field(default=0, ge=0, description="cylinder group that the region is to be in")
