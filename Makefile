@@ -90,8 +90,8 @@ slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that
 	PYTEST=$(BIN)/pytest tests/run deep "$(T)"
 
 SOURCES ?= /usr/src
-freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on the sources of FreeBSD 13.1, SOURCES=/usr/src; not in make deep
-	TEST_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs13/patched.py
+freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on sources of FreeBSD, SOURCES="/usr/src-13.1 /usr/src-15"; not in make deep
+	TEST_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs/patched.py
 
 imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
 	$(BIN)/python docs/imports.py

@@ -1,8 +1,8 @@
 """What hints do to locality and time on disk, beside the thesis's Tables 7.1 to 7.4; and how fast.
 
     python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--days 4] [--captures DAY...]
-                                [--seeds 3] [--region-start 0] [--mode all] [--scratch DIR]
-                                [--json OUT]
+                                [--seeds 3] [--geometry freebsd48] [--region-start 0]
+                                [--mode all] [--scratch DIR] [--json OUT]
 
 Of each generated workload five days are made; a model learns from Monday's, and Tuesday's to
 Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thesis section 7.1.
@@ -59,7 +59,7 @@ from birthmark.training.registry.versions import Registry
 CACHE_MB = 800
 READS = 0.01
 BOTH, ALL = "HotDir+HotName", "all three"
-ASKED, DEFAULTS = ("seeds", "region_start", "mode", "jobs"), Options()
+ASKED, DEFAULTS = ("seeds", "geometry", "region_start", "mode", "jobs"), Options()
 SHOWN = (DEFAULT, BOTH, ALL, ORACLE)
 
 

@@ -48,6 +48,7 @@ COMMANDS = {
     "image": "Compile the published model into an image, which C looks up in without a service.",
     "layout": "Replay days under policies of layout, and compare what falls into the region.",
     "f2fs": "Have F2FS place files by learned lists of suffixes.",
+    "region": "Say which region suits a file system, and what it would hold.",
     "storage": "Simulate storage, and compare it with what was measured.",
     "workload": "Generate a trace that is like one of the thesis's (it is marked as generated).",
     "install": "Have the system run it by itself.",

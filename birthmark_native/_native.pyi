@@ -168,13 +168,15 @@ def layout_geometry(name: str, bytes: int) -> str:
     """
 
 def layout_region(
-    name: str, bytes: int, start: int, length: int
+    name: str, bytes: int, start: int, length: int, inodes: int
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the inodes and the fragments for data of a region of that file system.
 
     That is of those that lie wholly in ``length`` bytes from byte ``start`` on the first, and the
-    one behind the last. Raises ``GeometryError`` if there is no such geometry, if the region has
-    neither, or parts of two cylinder groups, or ends where the file system has ended.
+    one behind the last; of the inodes the first ``inodes`` of the group instead, if these are not
+    0. Raises ``GeometryError`` if there is no such geometry, if the region has neither, or parts of
+    two cylinder groups, or ends where the file system has ended, or has more inodes than a group,
+    or inodes that are made after others.
     """
 
 def check_drive(drive_json: str, drive: str | Path) -> None:

@@ -13,7 +13,7 @@ from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.parameters import REGION
 
-Geometry = Literal["freebsd48", "freebsd14"]
+Geometry = Literal["freebsd48", "freebsd14", "freebsd15"]
 """A file system's sizes and its policies of allocation."""
 
 Mode = Literal["reserved", "data", "preferred"]
@@ -42,7 +42,13 @@ class Options(Strict):
     )
     region: str = Field(default=REGION, description="size of the region, as 4M")
     region_start: str = Field(
-        default="0", description="first byte of the region; or tables-end, or middle"
+        default="0", description="first byte of the region; or tables-end, middle or data"
+    )
+    region_inodes: int | None = Field(
+        default=None,
+        ge=0,
+        description="inodes of the region, from the first of its group on; default: those in its"
+        " bytes, and with `data` as many bytes of them as of data",
     )
     policies: str = Field(
         default=ALL,
@@ -78,3 +84,10 @@ class Options(Strict):
     partition: str = Field(default="40G", description="size of the file system, as 40G")
     disk: str = Field(default="wd1200bb", description="drive: a name, or a file that ends in .toml")
     jobs: int = Field(default=2, ge=1, description="number of runs at a time")
+
+
+class Wanted(Strict):
+    """The region that is wanted of a file system."""
+
+    region: str = Field(default=REGION, description="size of the region's data, as 4M")
+    group: int = Field(default=0, ge=0, description="cylinder group that the region is to be in")

@@ -11,7 +11,7 @@ from birthmark.data.common.sizes import size
 from birthmark.layout_hint.comparison.compare import Plan, read_policies
 from birthmark.layout_hint.replay.conditions import Settings
 from birthmark.layout_hint.replay.days import Hours, read_dates
-from birthmark.layout_hint.replay.region import geometry, region_start
+from birthmark.layout_hint.replay.region import DATA, first_inodes, geometry, region_start
 from birthmark.layout_hint.settings import ALL, BOTH, MODES, STATES, Options
 
 AGE = {"fill": 0.7, "rounds": 8}
@@ -32,12 +32,17 @@ def settings(options: Options) -> Settings:
     start = _read(
         "--region-start", lambda text: region_start(text, length, sizes), options.region_start
     )
+    inodes = options.region_inodes
+    if inodes is None:
+        of_data = options.region_start == DATA
+        inodes = first_inodes(length, sizes.ipg, sizes.inode_bytes) if of_data else 0
     warmup = options.warmup
     return Settings(
         geometry=options.geometry,
         partition=partition,
         region_start=start,
         region_length=length,
+        region_inodes=inodes,
         cache=_read("--cache", size, options.cache),
         warmup=_read("--warmup", duration, warmup) / 1e6 if warmup else 0.0,
         pace=options.pace,

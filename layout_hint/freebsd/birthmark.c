@@ -90,7 +90,8 @@ birthmark_task(void *arg, int pending __unused)
 	struct birthmark_softc *sc = arg;
 
 	sx_xlock(&sc->sc_writer);
-	(void)birthmark_apply(sc);
+	if (birthmark_apply(sc, &sc->sc_hook.config, sc->sc_enable) != 0)
+		birthmark_disarm(sc);
 	sx_xunlock(&sc->sc_writer);
 }
 
@@ -100,7 +101,7 @@ birthmark_mounted(void *arg, struct mount *mp __unused,
 {
 	struct birthmark_softc *sc = arg;
 
-	taskqueue_enqueue(taskqueue_thread, &sc->sc_task);
+	taskqueue_enqueue(sc->sc_tasks, &sc->sc_task);
 }
 
 static void
@@ -109,7 +110,7 @@ birthmark_unmounted(void *arg, struct mount *mp __unused,
 {
 	struct birthmark_softc *sc = arg;
 
-	taskqueue_enqueue(taskqueue_thread, &sc->sc_task);
+	taskqueue_enqueue(sc->sc_tasks, &sc->sc_task);
 }
 
 static int
@@ -128,6 +129,9 @@ birthmark_load(struct birthmark_softc *sc)
 		ffs_hint_unregister(&birthmark_ops);
 		return (error);
 	}
+	sc->sc_tasks = taskqueue_create("birthmark", M_WAITOK,
+	    taskqueue_thread_enqueue, &sc->sc_tasks);
+	(void)taskqueue_start_threads(&sc->sc_tasks, 1, PWAIT, "birthmark");
 	sc->sc_mounted = EVENTHANDLER_REGISTER(vfs_mounted, birthmark_mounted,
 	    sc, EVENTHANDLER_PRI_ANY);
 	sc->sc_unmounted = EVENTHANDLER_REGISTER(vfs_unmounted,
@@ -146,7 +150,8 @@ birthmark_unload(struct birthmark_softc *sc)
 	birthmark_dev_destroy(sc);
 	EVENTHANDLER_DEREGISTER(vfs_mounted, sc->sc_mounted);
 	EVENTHANDLER_DEREGISTER(vfs_unmounted, sc->sc_unmounted);
-	taskqueue_drain(taskqueue_thread, &sc->sc_task);
+	taskqueue_drain(sc->sc_tasks, &sc->sc_task);
+	taskqueue_free(sc->sc_tasks);
 	sx_xlock(&sc->sc_writer);
 	sc->sc_gone = 1;
 	birthmark_disarm(sc);

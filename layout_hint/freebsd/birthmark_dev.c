@@ -57,7 +57,7 @@ birthmark_swap(struct birthmark_softc *sc, const struct bm_slot *slot)
 	rm_wunlock(&sc->sc_settings);
 	/* Whoever looked something up in it has left the read section. */
 	free(__DECONST(void *, before), M_BIRTHMARK);
-	(void)birthmark_apply(sc);
+	(void)birthmark_apply(sc, &sc->sc_hook.config, sc->sc_enable);
 	sx_xunlock(&sc->sc_writer);
 }
 

@@ -45,7 +45,7 @@ birthmark_disarm(struct birthmark_softc *sc)
 	sc->sc_armed = 0;
 	mp = vfs_busyfs(&sc->sc_fsid);
 	if (mp != NULL) {
-		ffs_hint_set(mp, NULL);
+		(void)ffs_hint_set(mp, NULL);
 		vfs_unbusy(mp);
 	}
 	birthmark_books(sc, 0, 0);
@@ -53,11 +53,11 @@ birthmark_disarm(struct birthmark_softc *sc)
 
 /* Whether there is something to ask, and a place for what is hot. */
 static int
-birthmark_wanted(struct birthmark_softc *sc)
+birthmark_wanted(struct birthmark_softc *sc, const struct bm_config *config,
+    int enable)
 {
-	const struct bm_config *config = &sc->sc_hook.config;
 
-	if (!sc->sc_enable || sc->sc_gone || config->region_length == 0)
+	if (!enable || sc->sc_gone || config->region_length == 0)
 		return (0);
 	return (config->mode == BM_MODE_QUERY ||
 	    (config->mode == BM_MODE_TABLE &&
@@ -77,36 +77,63 @@ birthmark_find(const struct bm_config *config, struct mount **mpp,
 	if (*mpp == NULL)
 		return (ENOENT);
 	error = ffs_hint_find(*mpp, config->region_start,
-	    config->region_length, region);
+	    config->region_length, config->region_inodes, region);
 	if (error != 0) {
 		vfs_unbusy(*mpp);
 		return (error);
 	}
 	region->r_mode = config->region_mode;
-	region->r_blocks = config->hot_blocks;
+	region->r_blocks = config->hot_blocks != 0 ? config->hot_blocks :
+	    BM_HOT_BLOCKS;
 	return (0);
 }
 
-/* Puts the region into effect, or out of it, as it should be now. */
-int
-birthmark_apply(struct birthmark_softc *sc)
+/* Takes settings that bm_config_error() has nothing to say of. */
+static void
+birthmark_configure(struct birthmark_softc *sc, const struct bm_config *config,
+    int enable)
 {
-	const struct bm_config *config = &sc->sc_hook.config;
+
+	rm_wlock(&sc->sc_settings);
+	(void)bm_hook_configure(&sc->sc_hook, config);
+	rm_wunlock(&sc->sc_settings);
+	sc->sc_enable = enable;
+}
+
+/*
+ * Takes settings, and puts the region into effect, or out of it, as they say;
+ * or does nothing, and says why there can be no such region now.
+ */
+int
+birthmark_apply(struct birthmark_softc *sc, const struct bm_config *config,
+    int enable)
+{
+	struct bm_config taken = *config;
 	struct ffs_region region;
-	struct mount *mp;
+	struct mount *mp = NULL;
 	uint64_t inodes = 0, frags = 0;
 	int error;
 
-	birthmark_disarm(sc);
-	if (!birthmark_wanted(sc))
+	sx_assert(&sc->sc_writer, SA_XLOCKED);
+	if (birthmark_wanted(sc, &taken, enable)) {
+		error = birthmark_find(&taken, &mp, &region);
+		if (error != 0)
+			return (error);
+		error = ffs_hint_set(mp, &region);
+		if (error != 0) {
+			vfs_unbusy(mp);
+			return (error);
+		}
+	}
+	/* A mount must not be busied twice: an unmount may wait in between. */
+	if (mp == NULL || fsidcmp(&sc->sc_fsid, &mp->mnt_stat.f_fsid) != 0)
+		birthmark_disarm(sc);
+	birthmark_configure(sc, &taken, enable);
+	if (mp == NULL)
 		return (0);
-	error = birthmark_find(config, &mp, &region);
-	if (error != 0)
-		return (error);
 	sc->sc_region = region;
 	sc->sc_fsid = mp->mnt_stat.f_fsid;
 	sc->sc_armed = 1;
-	ffs_hint_set(mp, &region);
 	(void)ffs_hint_used(mp, &region, &inodes, &frags);
 	vfs_unbusy(mp);
 	birthmark_books(sc, inodes, frags);
@@ -140,21 +167,18 @@ birthmark_config(struct birthmark_softc *sc, const struct bm_config *config)
 {
 	struct ffs_region region;
 	struct mount *mp;
-	int error;
+	int error = 0;
 
 	if (bm_config_error(config) != NULL)
 		return (EINVAL);
+	sx_xlock(&sc->sc_writer);
 	if (config->region_length != 0) {
 		error = birthmark_find(config, &mp, &region);
-		if (error != 0)
-			return (error);
-		vfs_unbusy(mp);
+		if (error == 0)
+			vfs_unbusy(mp);
 	}
-	sx_xlock(&sc->sc_writer);
-	rm_wlock(&sc->sc_settings);
-	(void)bm_hook_configure(&sc->sc_hook, config);
-	rm_wunlock(&sc->sc_settings);
-	error = birthmark_apply(sc);
+	if (error == 0)
+		error = birthmark_apply(sc, config, sc->sc_enable);
 	sx_xunlock(&sc->sc_writer);
 	return (error);
 }

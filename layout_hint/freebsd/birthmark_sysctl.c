@@ -116,8 +116,7 @@ birthmark_sysctl_enable(SYSCTL_HANDLER_ARGS)
 	if (error != 0 || req->newptr == NULL)
 		return (error);
 	sx_xlock(&sc->sc_writer);
-	sc->sc_enable = enable != 0;
-	error = birthmark_apply(sc);
+	error = birthmark_apply(sc, &sc->sc_hook.config, enable != 0);
 	sx_xunlock(&sc->sc_writer);
 	return (error);
 }

@@ -45,6 +45,7 @@ struct birthmark_softc {
 	int			 sc_dying;	/* (Q) */
 	struct selinfo		 sc_readers;	/* (Q) */
 	struct cdev		*sc_dev;
+	struct taskqueue	*sc_tasks;	/* its own: it sleeps */
 	struct task		 sc_task;
 	eventhandler_tag	 sc_mounted;
 	eventhandler_tag	 sc_unmounted;
@@ -58,7 +59,7 @@ MALLOC_DECLARE(M_BIRTHMARK);
 void	birthmark_wake(struct birthmark_softc *);
 
 /* birthmark_region.c: the region that is in effect */
-int	birthmark_apply(struct birthmark_softc *);
+int	birthmark_apply(struct birthmark_softc *, const struct bm_config *, int);
 void	birthmark_disarm(struct birthmark_softc *);
 void	birthmark_used(struct birthmark_softc *);
 int	birthmark_config(struct birthmark_softc *, const struct bm_config *);

@@ -44,7 +44,7 @@ struct ffs_region {
 	struct ffs_range r_inodes;
 	struct ffs_range r_frags;
 	uint32_t	r_blocks;	/* of a file that are placed here */
-	uint32_t	r_full;		/* the group has no inode for others */
+	uint32_t	r_free;		/* of its inodes, those that are */
 };
 
 /* The sizes of a file system that a region follows from. */
@@ -59,6 +59,7 @@ struct ffs_sizes {
 	uint32_t	s_iblkno;	/* ... of its inodes */
 	uint32_t	s_dblkno;	/* ... of its data */
 	uint32_t	s_summary;	/* fragments of summaries: group 0 alone */
+	uint32_t	s_lazy;		/* inodes are made as they are needed */
 };
 
 /* What ffs_region_of() says. */
@@ -66,7 +67,10 @@ enum ffs_region_error {
 	FFS_REGION_OK = 0,
 	FFS_REGION_BEYOND = 1,	/* it ends behind the file system */
 	FFS_REGION_GROUPS = 2,	/* it has parts of two groups */
-	FFS_REGION_NO_INODE = 3	/* no whole inode: nothing could be hot */
+	FFS_REGION_INODES = 3,	/* it has more inodes than a group */
+	FFS_REGION_NO_INODE = 4, /* no whole inode: nothing could be hot */
+	FFS_REGION_UNMADE = 5,	/* others would be made before its inodes */
+	FFS_REGION_NO_DATA = 6	/* no whole fragment for data */
 };
 
 /* What became of a hint; numbered as enum bm_outcome in birthmark_hint.h. */
@@ -87,6 +91,14 @@ ffs_hint_min(uint64_t a, uint64_t b)
 	return (a < b ? a : b);
 }
 
+/* The first inode of a group that a file may have. */
+static inline uint32_t
+ffs_hint_first(uint32_t cg)
+{
+
+	return (cg == 0 ? FFS_HINT_ROOTINO + 1 : 0);
+}
+
 /* The inodes that lie whole in bytes [start, end) of a group. */
 static inline struct ffs_range
 ffs_region_inodes(const struct ffs_sizes *s, uint32_t cg, uint64_t start,
@@ -100,8 +112,8 @@ ffs_region_inodes(const struct ffs_sizes *s, uint32_t cg, uint64_t start,
 	end = end > table ? end - table : 0;
 	last = ffs_hint_min(end / s->s_isize, last);
 	first = ffs_hint_min((start + s->s_isize - 1) / s->s_isize, last);
-	if (cg == 0 && first <= FFS_HINT_ROOTINO)
-		first = FFS_HINT_ROOTINO + 1;
+	if (first < ffs_hint_first(cg))
+		first = ffs_hint_first(cg);
 	range.lo = (uint32_t)first;
 	range.hi = (uint32_t)(last > first ? last : first);
 	return (range);
@@ -127,34 +139,65 @@ ffs_region_frags(const struct ffs_sizes *s, uint32_t cg, uint64_t start,
 	return (range);
 }
 
-/* The region of length bytes from byte start of the partition on: preferred. */
+/*
+ * The region of length bytes from byte start of the partition on, and of the
+ * first inodes of its group, or, if these are 0, of those in its bytes:
+ * preferred.
+ */
 static inline enum ffs_region_error
 ffs_region_of(const struct ffs_sizes *s, uint64_t start, uint64_t length,
-    struct ffs_region *region)
+    uint32_t inodes, struct ffs_region *region)
 {
 	uint64_t group = (uint64_t)s->s_fpg * s->s_fsize;
 	uint64_t size = s->s_size * s->s_fsize;
-	uint64_t cg;
+	uint64_t table = (uint64_t)s->s_iblkno * s->s_fsize;
+	uint32_t cg;
 
 	if (start > size || length > size - start)
 		return (FFS_REGION_BEYOND);
-	cg = ffs_hint_min(start / group, s->s_ncg - 1);
+	cg = (uint32_t)ffs_hint_min(start / group, s->s_ncg - 1);
 	start -= cg * group;
 	if (start + length > group)
 		return (FFS_REGION_GROUPS);
+	if (inodes > s->s_ipg)
+		return (FFS_REGION_INODES);
 	region->r_mode = FFS_REGION_PREFERRED;
-	region->r_cg = (uint32_t)cg;
+	region->r_cg = cg;
 	region->r_ipg = s->s_ipg;
 	region->r_fpg = s->s_fpg;
 	region->r_blocks = 0;
-	region->r_full = 0;
-	region->r_inodes = ffs_region_inodes(s, (uint32_t)cg, start,
-	    start + length);
-	region->r_frags = ffs_region_frags(s, (uint32_t)cg, start,
-	    start + length);
+	region->r_free = 0;
+	region->r_frags = ffs_region_frags(s, cg, start, start + length);
+	if (inodes == 0)
+		region->r_inodes = ffs_region_inodes(s, cg, start,
+		    start + length);
+	else
+		region->r_inodes = ffs_region_inodes(s, cg, table,
+		    table + (uint64_t)inodes * s->s_isize);
 	if (region->r_inodes.lo == region->r_inodes.hi)
 		return (FFS_REGION_NO_INODE);
+	if (s->s_lazy && region->r_inodes.lo > ffs_hint_first(cg))
+		return (FFS_REGION_UNMADE);
+	if (region->r_frags.lo == region->r_frags.hi)
+		return (FFS_REGION_NO_DATA);
 	return (FFS_REGION_OK);
+}
+
+/* What to tell whoever asked for a region that cannot be. */
+static inline const char *
+ffs_region_text(enum ffs_region_error error)
+{
+	static const char *const texts[] = {
+		[FFS_REGION_OK] = "it is one",
+		[FFS_REGION_BEYOND] = "it ends behind the file system",
+		[FFS_REGION_GROUPS] = "it has parts of two cylinder groups",
+		[FFS_REGION_INODES] = "a cylinder group has fewer inodes",
+		[FFS_REGION_NO_INODE] = "it has no inode",
+		[FFS_REGION_UNMADE] = "its inodes are not a group's first",
+		[FFS_REGION_NO_DATA] = "it has no fragment for data"
+	};
+
+	return (texts[error]);
 }
 
 static inline int
@@ -206,6 +249,18 @@ ffs_region_kept_inodes(const struct ffs_region *region, uint32_t cg)
 
 	return (region->r_mode == FFS_REGION_RESERVED && region->r_cg == cg ?
 	    region->r_inodes : none);
+}
+
+/*
+ * A group's free inodes as ffs_dirpref() is to see them: none if the region keeps
+ * them all, for no directory could stay there.
+ */
+static inline uint32_t
+ffs_region_nifree(const struct ffs_region *region, uint32_t cg, uint32_t nifree)
+{
+
+	return (region->r_mode == FFS_REGION_RESERVED && region->r_cg == cg &&
+	    nifree <= region->r_free ? 0 : nifree);
 }
 
 /* The first clear bit of [lo, hi) in a map, or hi. */
@@ -288,36 +343,64 @@ ffs_hint_search(const uint8_t *map, uint32_t bytes, uint32_t start,
 	return (-1);
 }
 
+/* A byte of a map, with the bits clear that are not within a range of bits. */
+static inline uint8_t
+ffs_hint_byte(const uint8_t *map, uint32_t byte, struct ffs_range within)
+{
+	uint32_t mask = 0xff, low = byte * 8, high = low + 8;
+
+	if (low < within.lo)
+		mask &= 0xffU << (within.lo - low);
+	if (high > within.hi)
+		mask &= 0xffU >> (high - within.hi);
+	return ((uint8_t)(map[byte] & mask));
+}
+
+/* Where in a byte, of blocks of frag, the first run of just that length begins. */
+static inline uint32_t
+ffs_hint_run(uint8_t map, uint32_t frag, uint32_t length)
+{
+	uint32_t bit, run = 0;
+
+	for (bit = 0; bit < 8; bit++) {
+		run = (map >> bit & 1) != 0 ? run + 1 : 0;
+		if (run == length && ((bit + 1) % frag == 0 ||
+		    (map >> (bit + 1) & 1) == 0))
+			break;
+		if ((bit + 1) % frag == 0)
+			run = 0;
+	}
+	return (bit + 1 - length);
+}
+
 /*
  * The first of want free fragments within a range, which are of one block of
  * frag: in the shortest run that has enough, of those the first. -1 if there is
- * none. Looks at no more than the blocks of the range.
+ * none. The table says which runs a byte of the map has, as the kernel's
+ * fragtbl[frag] does, so that no more is looked at than a byte of the map at a
+ * time, as in ffs_mapsearch().
  */
 static inline int64_t
 ffs_hint_fit(const uint8_t *free, struct ffs_range within, uint32_t frag,
-    uint32_t want)
+    uint32_t want, const uint8_t *table)
 {
-	uint32_t at, run = 0, best = frag + 1;
-	int64_t found = -1;
+	uint32_t byte, found = 0, runs, length, best = frag + 1;
 
-	for (at = within.lo; at < within.hi && best > want; at++) {
-		if ((free[at / 8] >> (at % 8) & 1) != 0)
-			run++;
-		else
-			run = 0;
-		/* the end of a run: what follows is taken, or another block */
-		if (run < want || run >= best ||
-		    (at + 1 < within.hi && (at + 1) % frag != 0 &&
-		    (free[(at + 1) / 8] >> ((at + 1) % 8) & 1) != 0)) {
-			if ((at + 1) % frag == 0)
-				run = 0;
-			continue;
+	for (byte = within.lo / 8; byte * 8 < within.hi && best > want;
+	    byte++) {
+		runs = table[ffs_hint_byte(free, byte, within)];
+		runs = (runs >> (frag % 8) & ((1U << frag) - 1)) >> (want - 1);
+		for (length = want; runs != 0 && (runs & 1) == 0; length++)
+			runs >>= 1;
+		if (runs != 0 && length < best) {
+			best = length;
+			found = byte;
 		}
-		best = run;
-		found = (int64_t)at + 1 - run;
-		run = 0;
 	}
-	return (found);
+	if (best > frag)
+		return (-1);
+	return ((int64_t)found * 8 + ffs_hint_run(ffs_hint_byte(free, found,
+	    within), frag, best));
 }
 
 #ifdef _KERNEL
@@ -365,11 +448,13 @@ void	ffs_hint_unregister(const struct ffs_hint_ops *);
 
 /*
  * The region of a mounted file system, which the caller has busy: find computes
- * it, set makes it the one in effect (NULL: none), used counts what is taken of
- * it on disk. find and set do not sleep, used does.
+ * it, and says on the console why if there is none; set makes it the one in
+ * effect (NULL: none), or fails and leaves the one that is; used counts what is
+ * taken of it on disk. set and used sleep.
  */
-int	ffs_hint_find(struct mount *, uint64_t, uint64_t, struct ffs_region *);
-void	ffs_hint_set(struct mount *, const struct ffs_region *);
+int	ffs_hint_find(struct mount *, uint64_t, uint64_t, uint32_t,
+	    struct ffs_region *);
+int	ffs_hint_set(struct mount *, const struct ffs_region *);
 int	ffs_hint_used(struct mount *, const struct ffs_region *, uint64_t *,
 	    uint64_t *);
 

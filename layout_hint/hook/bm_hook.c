@@ -121,10 +121,10 @@ bm_config_error(const struct bm_config *config)
 	if ((config->region_mode == BM_REGION_NONE) !=
 	    (config->region_length == 0))
 		return ("expected a region's mode and length, or 0 for both");
+	if (config->region_inodes != 0 && config->region_length == 0)
+		return ("expected a region's length with its inodes");
 	if (config->region_start + config->region_length < config->region_start)
 		return ("expected a region that ends before 2^64");
-	if (config->zero != 0)
-		return ("expected 0 in the last field");
 	return (NULL);
 }
 

@@ -122,8 +122,9 @@ struct bm_load {
 
 /*
  * BMIOC_CONFIG: all settings at once. The region is bytes of the partition of
- * the file system mounted as fsid (statfs(2)); without one, mode and length of
- * it are 0.
+ * the file system mounted as fsid (statfs(2)), and the first inodes of their
+ * cylinder group, or, if these are 0, those in its bytes; without a region, its
+ * mode, length and inodes are 0.
  */
 struct bm_config {
 	uint32_t	version;	/* BM_HINT_VERSION */
@@ -134,7 +135,7 @@ struct bm_config {
 	uint64_t	region_length;
 	int32_t		fsid[2];
 	uint32_t	hot_blocks;	/* of a file; 0: BM_HOT_BLOCKS */
-	uint32_t	zero;
+	uint32_t	region_inodes;
 };
 
 /* BMIOC_ANSWER: the verdict on a question. ENOENT if it waits no more. */

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from birthmark.layout_hint.replay.region import Region
+from birthmark.layout_hint.replay.region import Place, Region, geometry
 from birthmark_native import HINTS
 
 BLOCK = 4096
@@ -38,6 +38,7 @@ class Settings:
     partition: int
     region_start: int
     region_length: int
+    region_inodes: int  # the first of its group; 0: those in its bytes
     cache: int
     warmup: float  # seconds of the trace
     pace: str
@@ -48,4 +49,11 @@ class Settings:
     @property
     def region(self) -> Region:
         """How much the region has; ``ValueError`` if there is no such region."""
-        return Region.of(self.geometry, self.partition, self.region_start, self.region_length)
+        place = (self.region_start, self.region_length, self.region_inodes)
+        return Region.of(self.geometry, self.partition, *place)
+
+    @property
+    def places(self) -> list[Place]:
+        """The bytes of the region."""
+        sizes = geometry(self.geometry, self.partition)
+        return sizes.places(self.region_start, self.region_length, self.region_inodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.layout_hint.replay.conditions import BLOCK
+from birthmark.layout_hint.replay.region import Place
 
 Counts = npt.NDArray[np.uint64]
 
@@ -24,8 +26,8 @@ class Locality:
     writes: int
 
 
-def locality(counts: pa.Table, start: int, length: int) -> Locality:
-    """Return what a run's counts (``LayoutTrace``: block, reads, writes) say of a region, in bytes.
+def locality(counts: pa.Table, places: Sequence[Place]) -> Locality:
+    """Return what a run's counts (``LayoutTrace``: block, reads, writes) say of a region.
 
     The hottest blocks are those with the most operations for Total, with the most reads for Read
     and with the most writes for Write. So does the thesis: in all but one row of its Tables 7.1 to
@@ -37,8 +39,10 @@ def locality(counts: pa.Table, start: int, length: int) -> Locality:
     """
     blocks = counts["block"].to_numpy()
     reads, writes = (counts[name].to_numpy().astype(np.uint64) for name in ("reads", "writes"))
-    room = -(-length // BLOCK)
-    inside = (blocks >= start // BLOCK) & (blocks < -(-(start + length) // BLOCK))
+    room = sum(-(-length // BLOCK) for _, length in places)
+    inside = np.zeros(len(blocks), np.bool_)
+    for start, length in places:
+        inside |= (blocks >= start // BLOCK) & (blocks < -(-(start + length) // BLOCK))
     every = (reads + writes, reads, writes)
     return Locality(
         target=tuple(_share(each[inside], each) for each in every),

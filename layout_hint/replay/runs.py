@@ -100,6 +100,7 @@ class Replay:
         region = {
             "start": settings.region_start,
             "length": settings.region_length,
+            "inodes": settings.region_inodes,
             "mode": run.mode,
         }
         return {
@@ -121,10 +122,9 @@ class Replay:
             raise ValueError(
                 f"--warmup: expected less than the trace has, found {self._settings.warmup:g} s"
             )
-        place = (self._settings.region_start, self._settings.region_length)
         return Outcome(
             run,
-            locality(counts, *place),
+            locality(counts, self._settings.places),
             summary["measured_elapsed"],
             summary,
             counts if keep else None,

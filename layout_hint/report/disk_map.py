@@ -75,10 +75,10 @@ def _row(
     top: float,
 ) -> None:
     """Draw the maps of reads or writes, and beneath them the region."""
-    region = (comparison.settings.region_start, comparison.settings.region_length)
+    region = comparison.settings.places
     maps = [heat.groups(counts, column, sizes) for counts in panels.values()]
-    zooms = [heat.blocks(counts, column, *region) for counts in panels.values()]
-    corner = heat.corner(*region, sizes)
+    zooms = [heat.blocks(counts, column, region) for counts in panels.values()]
+    corner = heat.corner(*region[-1], sizes)
     groups = heat.shown(maps, corner.group)
     maps = [each[groups] for each in maps]
     for across, policy in enumerate(panels):
@@ -89,7 +89,7 @@ def _row(
         _frame_map(axes, corner, groups, sizes, first=across == 0)
         below = place(figure, left, top + _MAP + _GAP, _WIDE, _ZOOM)
         zoomed = _image(below, zooms[across], zooms)
-        _frame_zoom(below, heat.bounds(*region, sizes), zooms[across], first=across == 0)
+        _frame_zoom(below, heat.bounds(region, sizes), zooms[across], first=across == 0)
     left = _LEFT + len(panels) * (_WIDE + _BETWEEN) - _BETWEEN + 0.12
     _scale(figure, image, (left, top, 0.12, _MAP), f"{column} of each part")
     _scale(figure, zoomed, (left, top + _MAP + _GAP, 0.12, _ZOOM), "of each block")

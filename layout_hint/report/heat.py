@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.layout_hint.replay.conditions import BLOCK
-from birthmark.layout_hint.replay.region import Geometry
+from birthmark.layout_hint.replay.region import Geometry, Place
 
 Grid = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]
@@ -50,19 +50,23 @@ def shown(maps: Sequence[Grid], group: int) -> Groups:
     return np.flatnonzero(used) if used.sum() <= FEW else np.arange(len(used))
 
 
-def blocks(counts: pa.Table, column: str, start: int, length: int) -> Grid:
+def blocks(counts: pa.Table, column: str, places: Sequence[Place]) -> Grid:
     """Return the operations on each 4 KB block of a region, :data:`ZOOM_COLUMNS` to a row.
 
     Places behind its end are NaN.
     """
+    found = np.concatenate([_blocks(counts, column, *place) for place in places])
+    line = np.full(math.ceil(len(found) / ZOOM_COLUMNS) * ZOOM_COLUMNS, np.nan)
+    line[: len(found)] = found
+    return line.reshape(-1, ZOOM_COLUMNS)
+
+
+def _blocks(counts: pa.Table, column: str, start: int, length: int) -> Grid:
     first, last = start // BLOCK, -(-(start + length) // BLOCK)
-    number = last - first
     block = counts["block"].to_numpy()
     inside = (block >= first) & (block < last)
     weights = counts[column].to_numpy()[inside].astype(np.float64)
-    line = np.full(math.ceil(number / ZOOM_COLUMNS) * ZOOM_COLUMNS, np.nan)
-    line[:number] = np.bincount(block[inside] - first, weights, minlength=number)
-    return line.reshape(-1, ZOOM_COLUMNS)
+    return np.bincount(block[inside] - first, weights, minlength=last - first).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -81,8 +85,16 @@ def corner(start: int, length: int, sizes: Geometry) -> Corner:
     return Corner(group, within * PIECES / each, length * PIECES / each)
 
 
-def bounds(start: int, length: int, sizes: Geometry) -> list[int]:
-    """Return the blocks of a region before which its group's inode table and its data begin."""
-    base = start // (sizes.fpg * sizes.fsize) * sizes.fpg
-    places = [(base + at) * sizes.fsize for at in (sizes.iblkno, sizes.dblkno)]
-    return [(at - start) // BLOCK for at in places if start < at < start + length]
+def bounds(places: Sequence[Place], sizes: Geometry) -> list[int]:
+    """Return the blocks of a region before which its group's inode table and its data begin.
+
+    If it has two places, the second of them begins there, too.
+    """
+    found, before = [], 0
+    for start, length in places:
+        base = start // (sizes.fpg * sizes.fsize) * sizes.fpg
+        ends = [(base + at) * sizes.fsize for at in (sizes.iblkno, sizes.dblkno)]
+        own = [at - start for at in ends if start < at < start + length]
+        found += [before + at // BLOCK for at in ([0] if before else []) + own]
+        before += -(-(start + length) // BLOCK) - start // BLOCK
+    return found

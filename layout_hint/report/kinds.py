@@ -26,5 +26,7 @@ def words(comparison: Comparison, kind: Kind) -> str:
     """Return what a table of that kind is of: trace, file system, region."""
     state, mode = kind
     size = f"{comparison.settings.region_length / 2**20:g} MB"
-    region = f"{size} region, mode {mode}" if mode else f"{size} region"
+    inodes = comparison.settings.region_inodes
+    region = f"{size} region" + (f" and {inodes:,} inodes" if inodes else "")
+    region += f", mode {mode}" if mode else ""
     return f"{comparison.title}, {state} file system, {region}"

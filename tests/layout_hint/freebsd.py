@@ -14,7 +14,8 @@ from tests.layout_hint.test_lookup import zig
 
 FREEBSD = INCLUDE.parent / "freebsd"
 HOOK = INCLUDE.parent / "hook"
-PATCHES = sorted((FREEBSD / "patches").glob("*.patch"))
+PATCHES = FREEBSD / "patches"
+RELEASES = ("13.1", "15")
 # as FreeBSD's own makefiles for amd64; zig turns SSE on again unless all of it is named
 KERNEL = [
     "-D_KERNEL",
@@ -57,9 +58,16 @@ def run(*command: str, **more: str) -> str:
     return str(done.stdout)
 
 
-def originals() -> dict[str, tuple[str, str]]:
-    """Return the files that are patched: the git object and the SHA-256 that the README gives."""
-    text = (FREEBSD / "patches" / "README.md").read_text()
+def series(release: str) -> list[Path]:
+    """Return the patches for a release, in order: those that name no other."""
+    others = [f"-{other}-" for other in RELEASES if other != release]
+    every = sorted(PATCHES.glob("*.patch"))
+    return [patch for patch in every if not any(other in patch.name for other in others)]
+
+
+def originals(release: str) -> dict[str, tuple[str, str]]:
+    """Return the files of a release: the git object and the SHA-256 that the README gives."""
+    text = (PATCHES / "README.md").read_text().split(f"## {release}\n")[1].split("\n## ")[0]
     rows = re.findall(r"^\| `(sys/\S+)` \| `([0-9a-f]{40})` \| `([0-9a-f]{64})` \|", text, re.M)
     return {path: (blob, sha256) for path, blob, sha256 in rows}
 

@@ -105,15 +105,15 @@ class Device(Process):
         mode, policy, *_ = self._config()
         return mode, policy
 
-    def region(self) -> tuple[int, int, int]:
-        """Return the mode of the region that it was set to, its first byte and its length."""
-        _, _, mode, start, length = self._config()
-        return mode, start, length
+    def region(self) -> tuple[int, int, int, int]:
+        """Return its region's mode, first byte, length and inodes, as it was set to them."""
+        _, _, mode, start, length, inodes = self._config()
+        return mode, start, length, inodes
 
     def _config(self) -> tuple[int, ...]:
         with closing(self.connection()) as connection:
             content = connection.frame(STATUS, struct.pack("<I", VERSION) + bytes(STATE_SIZE - 4))
-        return struct.unpack_from("<3I2Q", content, 36)
+        return struct.unpack_from("<3I2Q12xI", content, 36)
 
     def has(self, image: bytes) -> bool:
         """Whether it is this image that is loaded."""

@@ -2,7 +2,8 @@
  * Answers questions about regions, by the arithmetic that the patches of FFS
  * have (layout_hint/freebsd/ffs_hint.h). A line of numbers is a question:
  *
- *	r SIZE FSIZE FPG NCG IPG ISIZE SBLKNO IBLKNO DBLKNO SUMMARY START LENGTH
+ *	r SIZE FSIZE FPG NCG IPG ISIZE SBLKNO IBLKNO DBLKNO SUMMARY LAZY START
+ *	  LENGTH INODES
  *	i IPG ROTOR LOW HIGH BYTES BYTE...	a free inode outside [LOW, HIGH)
  *	c FROM TO BYTES BYTE...			the first clear bit
  *	s START LOW HIGH LENGTH BYTES BYTE...	a run outside bytes [LOW, HIGH)
@@ -43,7 +44,7 @@ region(void)
 {
 	struct ffs_sizes s;
 	struct ffs_region r;
-	uint64_t start;
+	uint64_t start, length;
 	int error;
 
 	s.s_size = number();
@@ -56,33 +57,42 @@ region(void)
 	s.s_iblkno = (uint32_t)number();
 	s.s_dblkno = (uint32_t)number();
 	s.s_summary = (uint32_t)number();
+	s.s_lazy = (uint32_t)number();
 	start = number();
-	error = ffs_region_of(&s, start, number(), &r);
-	if (error == FFS_REGION_BEYOND || error == FFS_REGION_GROUPS)
+	length = number();
+	error = ffs_region_of(&s, start, length, (uint32_t)number(), &r);
+	if (error != FFS_REGION_OK)
 		printf("%d\n", error);
 	else
 		printf("%d %u %u %u %u %u\n", error, r.r_cg, r.r_inodes.lo,
 		    r.r_inodes.hi, r.r_frags.lo, r.r_frags.hi);
 }
 
-/* As the kernel's fragtbl[8]: which lengths the runs of a byte have. */
+/*
+ * As the kernel's fragtbl[frag]: which lengths the runs of a byte have. As there
+ * the bits of other blocks than those of eight fragments are in one table.
+ */
 static const uint8_t *
-lengths(void)
+lengths(uint32_t frag)
 {
-	static uint8_t table[256];
-	int byte, bit, run;
+	static uint8_t whole[256], parts[256];
+	uint32_t byte, bit, of, run;
+	uint8_t *table;
 
 	for (byte = 0; byte < 256; byte++)
-		for (bit = run = 0; bit <= 8; bit++) {
-			if (bit < 8 && (byte >> bit & 1) != 0)
-				run++;
-			else {
-				if (run > 0)
-					table[byte] |= (uint8_t)(1 << (run - 1));
-				run = 0;
+		for (of = 1; of <= 8; of *= 2) {
+			table = of == 8 ? whole : parts;
+			for (bit = run = 0; bit < 8; bit++) {
+				run = (byte >> bit & 1) != 0 ? run + 1 : 0;
+				if (run > 0 && ((bit + 1) % of == 0 ||
+				    (byte >> (bit + 1) & 1) == 0))
+					table[byte] |= (uint8_t)(1U <<
+					    (run - 1 + of % 8));
+				if ((bit + 1) % of == 0)
+					run = 0;
 			}
 		}
-	return (table);
+	return (frag == 8 ? whole : parts);
 }
 
 int
@@ -113,10 +123,10 @@ main(void)
 			printf("%u\n", ffs_hint_clear(map, range.lo, range.hi));
 		else if (what == 's')
 			printf("%lld\n", (long long)ffs_hint_search(map, bytes,
-			    a, range, lengths(), (uint8_t)(1 << (b - 1))));
+			    a, range, lengths(8), (uint8_t)(1 << (b - 1))));
 		else
 			printf("%lld\n", (long long)ffs_hint_fit(map, range, b,
-			    a));
+			    a, lengths(b)));
 	}
 	return (0);
 }

@@ -2,8 +2,9 @@
 
 `ffs48-seed105-first-lines.txt` is the beginning of a run of FreeBSD 4.8's allocation functions over
 a file system held in memory: each answer in it is that of the real code.
-`ffs131-MODE-first-lines.txt` are the same of FreeBSD 13.1's, with the patches in
-`layout_hint/freebsd/` and a region of that mode, as `ffs13/driver.c` writes them.
+`ffs131-MODE-first-lines.txt` and `ffs15-MODE-first-lines.txt` are the same of FreeBSD 13.1's with
+UFS1, and of 15's with UFS2 and a region of first inodes and data, with the patches in
+`layout_hint/freebsd/` and a region of that mode, as `ffs/driver.c` writes them.
 """
 
 from __future__ import annotations
@@ -46,11 +47,12 @@ def test_the_excerpt_of_a_real_run_agrees_in_every_answer() -> None:
     assert run(EXCERPT) == (0, expected, "")
 
 
+@pytest.mark.parametrize("release", ["131", "15"])
 @pytest.mark.parametrize("mode", ["preferred", "data", "reserved"])
 def test_excerpts_with_a_region_agree_and_would_not_in_another_mode(
-    mode: str, recording: Path
+    mode: str, release: str, recording: Path
 ) -> None:
-    excerpt = EXCERPT.with_name(f"ffs131-{mode}-first-lines.txt")
+    excerpt = EXCERPT.with_name(f"ffs{release}-{mode}-first-lines.txt")
     operations, states = count(excerpt.read_text().splitlines())
     assert min(operations, states) > 10
     expected = f"{excerpt}: {operations} operations and {states} states agree\n"
@@ -62,13 +64,19 @@ def test_excerpts_with_a_region_agree_and_would_not_in_another_mode(
     assert run(recording)[0] == 1
 
 
+def test_directories_of_the_root_are_elsewhere_in_another_kernel(recording: Path) -> None:
+    excerpt = EXCERPT.with_name("ffs15-data-first-lines.txt").read_text()
+    recording.write_text(excerpt.replace("kernel=freebsd15", "kernel=freebsd14"))
+    assert run(recording)[0] == 1
+
+
 def test_a_region_that_cannot_be_differs_and_one_taken_away_changes_nothing(
     recording: Path,
 ) -> None:
-    away = "r 0 4194304 reserved 8 = ok\nr = ok\n"
+    away = "r 0 4194304 0 reserved 8 = ok\nr = ok\n"
     recording.write_text("".join(LINES[:2]) + away + "".join(LINES[2:]))
     assert run(recording)[0] == 0
-    recording.write_text("".join(LINES[:2]) + "r 99999999999 1 data 8 = ok\n")
+    recording.write_text("".join(LINES[:2]) + "r 99999999999 1 0 data 8 = ok\n")
     code, out, _ = run(recording)
     assert code == 1
     assert "answered: the region ends at byte 100000000000" in out
@@ -144,8 +152,8 @@ def test_other_random_numbers_than_the_recorded_place_directories_elsewhere(
         ("minfree=8", "maxfree=8", "`# size_frags=N fpg=N"),
         ("# ", "", "`# size_frags=N fpg=N"),
         ("spc=4096", "", "`# size_frags=N fpg=N"),
-        ("spc=4096", "spc=4096 kernel=linux", "`kernel=freebsd48`, `kernel=freebsd14` or nothing"),
-        ("spc=4096", "spc=4096 kernel=freebsd14 x", "`kernel=freebsd48`, `kernel=freebsd14` or"),
+        ("spc=4096", "spc=4096 kernel=linux", "`kernel=freebsd48`, `…14`, `…15` or nothing"),
+        ("spc=4096", "spc=4096 kernel=freebsd14 x", "`format=ufs1`, `format=ufs2` or nothing"),
     ],
 )
 def test_impossible_geometries_are_refused(
@@ -166,8 +174,8 @@ def test_impossible_geometries_are_refused(
         ("c 2", "expected `m DIR`, `c DIR`"),
         ("c 2 3 = 3", "expected `m DIR`, `c DIR`"),
         ("r 0 4096 = ok", "expected `m DIR`, `c DIR`"),
-        ("r 0 4096 kept 8 = ok", "expected `preferred`, `data` or `reserved`, not `kept`"),
-        ("r 0 -1 data 8 = ok", "expected a size from 0"),
+        ("r 0 4096 0 kept 8 = ok", "expected `preferred`, `data` or `reserved`, not `kept`"),
+        ("r 0 -1 0 data 8 = ok", "expected a size from 0"),
         ("r = 3", "expected `ok`"),
         ("", "expected `m DIR`, `c DIR`"),
         ("c 5000000000 = 3", "expected a number from 0 to 2147483647, not `5000000000`"),

@@ -1,6 +1,6 @@
 """The FreeBSD module and the patches: what they compile to, reach, and compute.
 
-What needs FreeBSD's own sources is in ``ffs13/patched.py``, which `make freebsd-sources` runs.
+What needs FreeBSD's own sources is in ``ffs/patched.py``, which `make freebsd-sources` runs.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import re
 import struct
+import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -19,11 +20,13 @@ from tests.layout_hint.freebsd import (
     FREEBSD,
     HOOK,
     PATCHES,
+    RELEASES,
     changed,
     include,
     kernel,
     originals,
     run,
+    series,
 )
 from tests.layout_hint.test_lookup import STRICT, zig
 
@@ -155,6 +158,19 @@ def test_modes_of_a_region_are_numbered_as_the_hook_numbers_them() -> None:
     ]
 
 
+def test_settings_are_taken_whole_or_not_at_all(kernel: list[str], tmp_path: Path) -> None:
+    sources = [FREEBSD / "birthmark_region.c", HOOK / "bm_hook.c", DRIVER.with_name("module.c")]
+    objects = [str(tmp_path / f"{source.stem}.o") for source in sources]
+    for source, out in zip(sources, objects, strict=True):
+        run(*kernel, *include(), "-w", "-c", str(source), "-o", out)
+    # what is never called there is left undefined
+    link = ["-no-pie", "-static", "-Wl,--unresolved-symbols=ignore-all"]
+    program = str(tmp_path / "module")
+    run("cc", *link, *objects, "-o", program)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 # The arithmetic of regions, which the patched kernel and the module share.
 
 
@@ -174,31 +190,37 @@ def answers(region: Path, questions: Iterable[str]) -> list[list[int]]:
 
 MB = 1 << 20
 # the 40 GB of the thesis, with UFS1; layout_hint/sim/src/ffs/region.rs has the same numbers
-THESIS = "r 21052416 2048 91136 231 22400 128 8 24 1424 2"
+THESIS = "r 21052416 2048 91136 231 22400 128 8 24 1424 2 0"
 GROUP = 178 * MB
+# the same 40 GB as newfs of FreeBSD 15 makes them, with UFS2
+TODAY = "r 10485760 4096 160056 66 80128 256 24 40 5048 1 1"
+GROUP_TODAY = 160056 * 4096
 REGIONS = [
-    (0, 4 * MB, [0, 0, 3, 22400, 1426, 2048]),
-    (GROUP, MB, [0, 1, 0, (512 - 24) * 16, 0, 8]),
-    (GROUP + MB + 1, 4096, [0, 1, (512 - 24) * 16 + 1, (514 - 24) * 16, 1424, 1424]),
-    (4 * MB, MB, [3, 0, 22400, 22400, 2048, 2560]),  # no inode: nothing would be hot
-    (0, 4096, [3, 0, 3, 3, 1426, 1426]),
-    (231 * GROUP - 1, 2, [1]),
-    ((1 << 64) - 1, (1 << 64) - 1, [1]),
-    (GROUP - MB, 2 * MB, [2]),
+    (THESIS, 0, 4 * MB, 0, [0, 0, 3, 22400, 1426, 2048]),
+    (THESIS, GROUP, MB, 0, [0, 1, 0, (512 - 24) * 16, 0, 8]),
+    (THESIS, 4 * MB, MB, 22400, [0, 0, 3, 22400, 2048, 2560]),  # its first inodes, its data
+    (THESIS, GROUP + 4 * MB, MB, 100, [0, 1, 0, 100, 2048, 2560]),
+    (THESIS, 4 * MB, MB, 22401, [3]),  # no group has so many
+    (THESIS, 4 * MB, MB, 0, [4]),  # no inode: nothing would be hot
+    (THESIS, 4 * MB, MB, 3, [4]),  # the root's and those before it are no file's
+    (THESIS, GROUP + MB + 1, 4096, 0, [6]),  # nothing but inodes
+    (THESIS, 0, 4096, 0, [4]),
+    (THESIS, 231 * GROUP - 1, 2, 0, [1]),
+    (THESIS, (1 << 64) - 1, (1 << 64) - 1, 0, [1]),
+    (THESIS, GROUP - MB, 2 * MB, 0, [2]),
+    (TODAY, 0, 4 * MB, 0, [6]),  # all inodes
+    (TODAY, 5049 * 4096, 4 * MB, 16384, [0, 0, 3, 16384, 5049, 6073]),
+    (TODAY, GROUP_TODAY + 5048 * 4096, MB, 4096, [0, 1, 0, 4096, 5048, 5304]),
+    (TODAY, 5048 * 4096 - MB, 4 * MB, 0, [5]),  # the last inodes: others are made before
+    (TODAY, 0, 24 * MB, 0, [0, 0, 3, 80128, 5049, 6144]),
 ]
 
 
-@pytest.mark.parametrize(("start", "length", "expected"), REGIONS)
-def test_a_region_has_the_inodes_and_fragments_that_the_replay_gives_it(
-    region: Path, start: int, length: int, expected: list[int]
+@pytest.mark.parametrize(("sizes", "start", "length", "inodes", "expected"), REGIONS)
+def test_a_region_has_first_inodes_and_fragments_or_is_refused(
+    region: Path, sizes: str, start: int, length: int, inodes: int, expected: list[int]
 ) -> None:
-    (found,) = answers(region, [f"{THESIS} {start} {length}"])
-    if expected[0] == 0 and expected[4] == expected[5]:
-        assert (found[:4], found[4]) == (expected[:4], found[5])  # no fragments, wherever
-    elif expected[0] == 3:
-        assert found[0] == 3
-    else:
-        assert found == expected
+    assert answers(region, [f"{sizes} {start} {length} {inodes}"]) == [expected]
 
 
 def bits(data: bytes) -> list[bool]:
@@ -241,12 +263,12 @@ def test_what_is_hot_gets_the_first_free_inode_of_the_region(region: Path) -> No
     assert answers(region, asked) == expected
 
 
-def runs(data: bytes, low: int, high: int) -> list[tuple[int, int]]:
-    """Return where runs of free fragments begin within a range, and their lengths; blocks of 8."""
+def runs(data: bytes, low: int, high: int, frag: int = 8) -> list[tuple[int, int]]:
+    """Return where runs of free fragments begin within a range, and their lengths, by blocks."""
     free, found = bits(data), []
-    for block in range(low // 8, -(-high // 8)):
-        at = max(low, block * 8)
-        end = min(high, block * 8 + 8)
+    for block in range(low // frag, -(-high // frag)):
+        at = max(low, block * frag)
+        end = min(high, block * frag + frag)
         while at < end:
             length = next((i for i in range(end - at) if not free[at + i]), end - at)
             if length:
@@ -255,13 +277,16 @@ def runs(data: bytes, low: int, high: int) -> list[tuple[int, int]]:
     return found
 
 
-def test_a_hot_block_gets_the_shortest_run_of_the_region_that_has_room(region: Path) -> None:
+@pytest.mark.parametrize("frag", [1, 2, 4, 8])
+def test_a_hot_block_gets_the_shortest_run_of_the_region_that_has_room(
+    region: Path, frag: int
+) -> None:
     asked, expected = [], []
     for rng, data in maps(900, 12):
-        low, want = rng.randrange(96), rng.randint(1, 8)
+        low, want = rng.randrange(96), rng.randint(1, frag)
         high = rng.randint(low, 96)
-        asked.append(question("f", data, low, high, 8, want))
-        fit = [(length, at) for at, length in runs(data, low, high) if length >= want]
+        asked.append(question("f", data, low, high, frag, want))
+        fit = [(length, at) for at, length in runs(data, low, high, frag) if length >= want]
         expected.append([min(fit)[1] if fit else -1])
     assert answers(region, asked) == expected
     assert [-1] in expected
@@ -284,22 +309,49 @@ def test_others_get_the_first_such_run_that_is_not_in_a_kept_block(region: Path)
 # The patches.
 
 
-def test_the_patches_are_well_formed_and_change_the_files_that_are_named() -> None:
+@pytest.mark.parametrize("release", RELEASES)
+def test_the_patches_are_well_formed_and_change_the_files_that_are_named(release: str) -> None:
     git = needs.program("git")
-    assert len(PATCHES) == 3
-    named = {path for patch in PATCHES for path in changed(patch)}
-    assert named == {*originals(), "sys/ufs/ffs/ffs_hint.h"}
-    for patch in PATCHES:
+    assert len(series(release)) == 3
+    named = {path for patch in series(release) for path in changed(patch)}
+    assert named == {*originals(release), "sys/ufs/ffs/ffs_hint.h", "sys/ufs/ufs/ufs_vnops.c"}
+    for patch in series(release):
         counts = run(git, "apply", "--numstat", str(patch)).splitlines()
         assert [line.split()[2] for line in counts] == changed(patch)
 
 
+def test_git_am_finds_an_author_and_a_subject_in_each_patch() -> None:
+    git = needs.program("git")
+    for patch in PATCHES.glob("*.patch"):
+        found = run(git, "mailinfo", "/dev/null", "/dev/null", input=patch.read_text())
+        assert re.search(r"^Author: \S+", found, re.M), patch
+        assert re.search(r"^Email: \S+@\S+", found, re.M), patch
+        assert re.search(r"^Subject: u?ffs: |^Subject: ufs: ", found, re.M), patch
+
+
+def added(patch: Path, after: str) -> list[str]:
+    """Return the lines that a patch adds, from one on."""
+    lines = [line[1:] for line in patch.read_text().splitlines() if re.match(r"\+(?!\+\+ )", line)]
+    return lines[lines.index(after) :]
+
+
+def test_the_functions_that_the_allocator_calls_are_the_same_in_all_releases() -> None:
+    first = " * Hints: new files that are expected to be hot, and the region that they are"
+    ours = [
+        added(patch, first)
+        for release in RELEASES
+        for patch in series(release)
+        if f"-{release}-" in patch.name
+    ]
+    assert len(ours) == len(RELEASES)
+    assert len(ours[0]) > 300
+    assert all(each == ours[0] for each in ours)
+
+
 def test_the_header_that_the_patches_add_is_that_of_the_module() -> None:
-    for patch in PATCHES:
-        if "sys/ufs/ffs/ffs_hint.h" not in changed(patch):
-            continue
-        part = patch.read_text().split("+++ b/sys/ufs/ffs/ffs_hint.h\n")[1].split("diff --git")[0]
-        body = part.split("\n-- \n")[0].splitlines()[1:]
-        assert [line[1:] for line in body] == (FREEBSD / "ffs_hint.h").read_text().splitlines()
-        return
-    raise AssertionError("no patch adds it")
+    header = "sys/ufs/ffs/ffs_hint.h"
+    (patch,) = (each for each in PATCHES.glob("*.patch") if header in changed(each))
+    part = patch.read_text().split(f"+++ b/{header}\n")[1].split("diff --git")[0]
+    assert [line[1:] for line in part.splitlines()[1:]] == (
+        (FREEBSD / "ffs_hint.h").read_text().splitlines()
+    )

@@ -413,10 +413,11 @@ def test_the_region_has_the_mode_that_it_was_given_and_none_has_none(
     service.image = whole(images[0])
     command = [str(program), "--once", "--service", service.url, "--device", str(device.path)]
     command += ["--mode=table", f"--region-mode={name}"]
-    subprocess.run([*command, "--region-start=4096", "--region-length=8192"], check=True)
-    assert device.region() == (mode, 4096, 8192)
+    place = ("--region-start=4096", "--region-length=8192", "--region-inodes=100")
+    subprocess.run([*command, *place], check=True)
+    assert device.region() == (mode, 4096, 8192, 100)
     subprocess.run(command, check=True)
-    assert device.region() == (0, 0, 0)
+    assert device.region() == (0, 0, 0, 0)
 
 
 def test_a_device_that_returns_empty_is_given_the_image_again(images, device, service, helping):

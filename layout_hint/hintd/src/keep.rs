@@ -117,7 +117,8 @@ impl<'a> Keeper<'a> {
 }
 
 fn same(wanted: &Config, found: &Config) -> bool {
-    let region = |c: &Config| (c.region_mode, c.region_start, c.region_length, c.fsid);
+    let region =
+        |c: &Config| (c.region_mode, c.region_start, c.region_length, c.region_inodes, c.fsid);
     let seen = |c: &Config| (c.mode, c.policy, region(c));
     // None wanted is the device's default, which it tells in its place.
     let blocks = [0, found.hot_blocks].contains(&wanted.hot_blocks);
@@ -136,7 +137,7 @@ pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
         region_length: settings.region_length,
         fsid: settings.mount.as_ref().map_or(Ok([0; 2]), |path| file_system(path))?,
         hot_blocks: settings.hot_blocks.unwrap_or(0),
-        zero: 0,
+        region_inodes: settings.region_inodes,
     }))
 }
 

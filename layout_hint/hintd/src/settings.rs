@@ -124,6 +124,10 @@ pub struct DeviceSettings {
     #[arg(long, env = "BIRTHMARK_HINTD_REGION_LENGTH", value_name = "BYTES", default_value_t = 0)]
     pub region_length: u64,
 
+    /// how many inodes it has, from the first of its cylinder group on; without it those in its bytes
+    #[arg(long, env = "BIRTHMARK_HINTD_REGION_INODES", value_name = "N", default_value_t = 0)]
+    pub region_inodes: u32,
+
     /// what of it other files are kept out of, while there is room elsewhere
     #[arg(long, env = "BIRTHMARK_HINTD_REGION_MODE", value_enum, default_value = "preferred")]
     pub region_mode: RegionMode,

@@ -47,7 +47,7 @@ structures! {
     /// `struct bm_config`.
     Config 48 {
         version: u32, mode: u32, policy: u32, region_mode: u32, region_start: u64,
-        region_length: u64, fsid: [i32; 2], hot_blocks: u32, zero: u32,
+        region_length: u64, fsid: [i32; 2], hot_blocks: u32, region_inodes: u32,
     }
     /// `struct bm_decision`.
     Decision 16 { version: u32, verdict: u32, id: u64 }

@@ -59,7 +59,7 @@ pub struct Disk {
     drive: Drive,
     queue: Elevator,
     offset: u64,
-    nvram: Range<u64>,
+    nvram: Vec<Range<u64>>,
     clock: u64,
     free: u64,
     busy: u64,
@@ -75,7 +75,7 @@ impl Disk {
             drive: Drive::new(parameters)?,
             queue: Elevator::default(),
             offset: partition_start / SECTOR,
-            nvram: 0..0,
+            nvram: Vec::new(),
             clock: 0,
             free: 0,
             busy: 0,
@@ -88,7 +88,7 @@ impl Disk {
     /// Let these bytes of the partition be memory: requests for them are done at once.
     ///
     /// Of a request that is partly in there, the drive serves the sectors before and behind.
-    pub fn set_nvram(&mut self, bytes: Range<u64>) {
+    pub fn set_nvram(&mut self, bytes: Vec<Range<u64>>) {
         self.nvram = bytes;
     }
 
@@ -195,18 +195,20 @@ impl Disk {
 
     /// The part of a request that is not in memory.
     fn outside(&mut self, request: Request) -> Option<Request> {
-        let (start, end) = (request.start, request.end());
-        let within = |byte| self.nvram.start <= byte && byte < self.nvram.end;
-        let (from, to) = match (within(start), within(end.saturating_sub(1).max(start))) {
-            (true, true) => {
-                self.statistics.nvram += 1;
-                return None;
+        let (mut start, mut end) = (request.start, request.end());
+        for memory in &self.nvram {
+            let last = end.saturating_sub(1).max(start);
+            match (memory.contains(&start), memory.contains(&last)) {
+                (true, true) => {
+                    self.statistics.nvram += 1;
+                    return None;
+                }
+                (true, false) => start = memory.end,
+                (false, true) => end = memory.start,
+                (false, false) => {}
             }
-            (true, false) => (self.nvram.end, end),
-            (false, true) => (start, self.nvram.start),
-            (false, false) => (start, end),
-        };
-        Some(Request { start: from, bytes: (to - from) as u32, ..request })
+        }
+        Some(Request { start, bytes: (end - start) as u32, ..request })
     }
 }
 

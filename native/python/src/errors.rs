@@ -290,7 +290,13 @@ variants! {
         Work: STORAGE,
         => Drive,
     }
-    RegionError { Beyond: GEOMETRY, Groups: GEOMETRY, Empty: GEOMETRY, }
+    RegionError {
+        Beyond: GEOMETRY,
+        Groups: GEOMETRY,
+        Inodes: GEOMETRY,
+        Unmade: GEOMETRY,
+        Empty: GEOMETRY,
+    }
     LayoutError {
         Column: TABLE,
         Row: TABLE,

@@ -124,9 +124,16 @@ pub fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
 type Ends = (u32, u32);
 
 #[pyfunction]
-pub fn layout_region(name: &str, bytes: u64, start: u64, length: u64) -> PyResult<(Ends, Ends)> {
+pub fn layout_region(
+    name: &str,
+    bytes: u64,
+    start: u64,
+    length: u64,
+    inodes: u32,
+) -> PyResult<(Ends, Ends)> {
+    let geometry = geometry(name, bytes)?;
     let region =
-        Region::of(&geometry(name, bytes)?, start, length, RegionMode::Preferred).map_err(raise)?;
+        Region::of(&geometry, start, length, inodes, RegionMode::Preferred).map_err(raise)?;
     let ends = |range: Range<u32>| (range.start, range.end);
     Ok((ends(region.inodes), ends(region.fragments)))
 }

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from birthmark.layout_hint.replay.region import Geometry, Region, geometry, region_start
+from birthmark.layout_hint.replay.region import (
+    Geometry,
+    Region,
+    first_inodes,
+    geometry,
+    region_start,
+)
 
 # newfs of FreeBSD 4.8 for 40 GB: 231 groups of 178 MB with 22,400 inodes; data begin after 1,424
 # fragments of 2 KB
-THESIS = Geometry(2048, 16384, 91136, 231, 24, 1424)
+THESIS = Geometry(2048, 16384, 91136, 231, 24, 1424, 22400, 128)
 MB = 1 << 20
 
 
-def thesis(start: int, length: int) -> Region:
-    return Region.of("freebsd48", 40 << 30, start, length)
+def thesis(start: int, length: int, inodes: int = 0) -> Region:
+    return Region.of("freebsd48", 40 << 30, start, length, inodes)
 
 
 def test_the_thesis_region_has_all_inodes_of_the_first_group_and_little_room_for_data() -> None:
@@ -41,6 +47,28 @@ def test_a_region_of_two_groups_or_of_nothing_is_refused() -> None:
         thesis(40 << 30, 4 * MB)
     with pytest.raises(ValueError, match="has no inode and no fragment"):
         thesis(0, 4096)
+    with pytest.raises(ValueError, match="has 22401 inodes, expected at most 22400"):
+        thesis(4 * MB, MB, 22401)
+
+
+def test_a_region_where_data_begin_has_the_first_inodes_of_its_group() -> None:
+    start = region_start("data", 4 * MB, THESIS)
+    assert start == 1424 * 2048
+    inodes = first_inodes(4 * MB, THESIS.ipg, THESIS.inode_bytes)
+    assert inodes == 22400  # all of the group's: they are less than 4 MB
+    assert thesis(start, 4 * MB, inodes) == Region(22397, 2048 - 2)  # without the summaries
+    assert THESIS.places(start, 4 * MB, inodes) == [(24 * 2048, 22400 * 128), (start, 4 * MB)]
+    today = geometry("freebsd15", 40 << 30)
+    start = region_start("data", 4 * MB, today)
+    inodes = first_inodes(4 * MB, today.ipg, today.inode_bytes)
+    assert Region.of("freebsd15", 40 << 30, start, 4 * MB, inodes) == Region(16384 - 3, 1023)
+
+
+def test_the_last_inodes_of_a_ufs2_group_are_no_region() -> None:
+    today = geometry("freebsd14", 40 << 30)
+    start = region_start("tables-end", 4 * MB, today)
+    with pytest.raises(ValueError, match="begins with inode 78080, expected 3, the first of its"):
+        Region.of("freebsd14", 40 << 30, start, 4 * MB, 0)
 
 
 def test_a_region_larger_than_eight_inode_tables_begins_where_they_do() -> None:

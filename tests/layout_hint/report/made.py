@@ -46,7 +46,7 @@ def comparison(
 ) -> Comparison:
     """What runs of the policies of `HOT` would give."""
     settings = Settings(
-        "freebsd48", PARTITION, 0, REGION, 800 << 20, 3600.0, "fast", "wd1200bb", seeds
+        "freebsd48", PARTITION, 0, REGION, 0, 800 << 20, 3600.0, "fast", "wd1200bb", seeds
     )
     results, heat = [], {}
     for number, day in enumerate(days):
@@ -63,7 +63,7 @@ def comparison(
 def result(
     day: str, policy: str, mode: str | None, tables: dict[int, pa.Table], nvram: bool = False
 ) -> Result:
-    found = [locality(table, 0, REGION) for table in tables.values()]
+    found = [locality(table, [(0, REGION)]) for table in tables.values()]
     gains = [(HOT[policy] - 0.03) / 10 + nvram * 0.03 + seed / 1000 for seed in tables]
     if policy == "Default":
         gains = [0.0 for _ in tables]

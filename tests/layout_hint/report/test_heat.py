@@ -40,7 +40,7 @@ def test_the_regions_blocks_follow_each_other_in_rows_and_what_is_behind_its_end
     None
 ):
     made = table((9, 9, 9), (10, 1, 5), (74, 2, 6), (109, 3, 7), (110, 9, 9))
-    grid = heat.blocks(made, "writes", 10 * 4096, 100 * 4096)
+    grid = heat.blocks(made, "writes", [(10 * 4096, 100 * 4096)])
     assert grid.shape == (2, 64)
     assert (grid[0, 0], grid[1, 0], grid[1, 35]) == (5, 6, 7)
     assert np.nansum(grid) == 18
@@ -50,9 +50,18 @@ def test_the_regions_blocks_follow_each_other_in_rows_and_what_is_behind_its_end
 
 def test_the_inode_table_and_the_data_begin_where_the_file_system_has_them() -> None:
     # fragments 24 and 1424 of 2 KB
-    assert heat.bounds(0, REGION, SIZES) == [12, 712]
-    assert heat.bounds(1424 * 2048, REGION, SIZES) == []
-    assert heat.bounds(5 * GROUP, REGION, SIZES) == [12, 712]
+    assert heat.bounds([(0, REGION)], SIZES) == [12, 712]
+    assert heat.bounds([(1424 * 2048, REGION)], SIZES) == []
+    assert heat.bounds([(5 * GROUP, REGION)], SIZES) == [12, 712]
+    # first inodes, then data: where the second of these begins
+    assert heat.bounds([(24 * 2048, 16384), (1424 * 2048, REGION)], SIZES) == [4]
+
+
+def test_the_blocks_of_two_places_follow_each_other() -> None:
+    made = table((2, 1, 5), (11, 1, 6), (12, 9, 9))
+    grid = heat.blocks(made, "writes", [(0, 10 * 4096), (10 * 4096, 2 * 4096)])
+    assert (grid[0, 2], grid[0, 11]) == (5, 6)
+    assert np.nansum(grid) == 11
 
 
 def test_the_region_begins_in_its_group_and_column() -> None:

@@ -68,14 +68,15 @@ fn bytes_are_widened_to_sectors() {
 }
 
 #[test]
-fn a_range_of_memory_takes_no_time_and_leaves_the_rest_to_the_drive() {
+fn ranges_of_memory_take_no_time_and_leave_the_rest_to_the_drive() {
     let mut disk = Disk::new(&simple(), 0).unwrap();
-    disk.set_nvram(40 * SECTOR..60 * SECTOR);
+    disk.set_nvram(vec![0..5 * SECTOR, 40 * SECTOR..60 * SECTOR]);
+    assert_near(takes(&mut disk, write(0, 5), 0.0), 0.0);
     assert_near(takes(&mut disk, write(40, 20), 1.0), 0.0);
     assert_near(takes(&mut disk, read(50, 20), 10.0), 6.0 + 1.0 + 0.01); // 60 to 69
     assert_near(takes(&mut disk, read(30, 20), 20.0), 3.0 + 1.0 + 0.01); // 30 to 39
     assert_near(takes(&mut disk, read(30, 40), 30.0), 3.0 + 4.0 + 0.01);
-    assert_eq!(disk.statistics().nvram, 1);
+    assert_eq!(disk.statistics().nvram, 2);
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn no_request_and_no_time_can_do_harm() {
         let mut parameters = simple();
         parameters.buffer.fast_writes = fast_writes;
         let mut disk = Disk::new(&parameters, u64::MAX).unwrap();
-        disk.set_nvram(1000..u64::MAX);
+        disk.set_nvram(vec![0..100, 1000..u64::MAX]);
         let mut numbers = Numbers(17);
         let starts = [0, 1, 511, 999, 1 << 40, u64::MAX / 2, u64::MAX - 1, u64::MAX];
         let bytes = [0, 1, 512, 700, 1 << 20, u32::MAX];

@@ -92,7 +92,7 @@ impl Volume {
                 group.rotor = group.search(from, frag, skip)?;
                 group.rotor
             }
-            (false, Kernel::FreeBsd14) => {
+            (false, Kernel::FreeBsd14 | Kernel::FreeBsd15) => {
                 let at = group.search(from, frag, skip)?;
                 if at >= data {
                     group.rotor = at;
@@ -112,8 +112,10 @@ impl Volume {
         match (preference, self.kernel) {
             (Some(address), _) if geometry.group(address) == cg => (address % geometry.fpg, true),
             (_, Kernel::FreeBsd48) => (rotor, false),
-            (None, Kernel::FreeBsd14) => ((rotor + geometry.frag()) % geometry.fpg, true),
-            (Some(address), Kernel::FreeBsd14) => {
+            (None, Kernel::FreeBsd14 | Kernel::FreeBsd15) => {
+                ((rotor + geometry.frag()) % geometry.fpg, true)
+            }
+            (Some(address), Kernel::FreeBsd14 | Kernel::FreeBsd15) => {
                 let kept = address < geometry.data(geometry.group(address));
                 let zone = if kept { 0 } else { geometry.metaspace };
                 ((geometry.dblkno() + zone) % geometry.fpg, true)

@@ -9,6 +9,8 @@ pub enum Change {
     Group(u32),
     /// An inode: taken, given back, or its size or pointers.
     Inode(u32),
+    /// A block of inodes was made, of which this is the first.
+    Made(u32),
     /// An indirect block: new, or one whose pointers changed.
     Indirect {
         /// The file's inode.

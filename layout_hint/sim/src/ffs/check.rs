@@ -104,6 +104,7 @@ impl<R: Random> FileSystem<R> {
             fresh.summary.ndir += u32::from(directory);
         }
         (fresh.rotor, fresh.frotor, fresh.irotor) = (group.rotor, group.frotor, group.irotor);
+        fresh.made = group.made;
         Ok(fresh)
     }
 }

@@ -100,7 +100,7 @@ impl Volume {
         let (geometry, skip) = (self.geometry, self.kept_blocks(cg));
         let start = match self.kernel {
             Kernel::FreeBsd48 => cg * geometry.fpg,
-            Kernel::FreeBsd14 => geometry.data(cg),
+            Kernel::FreeBsd14 | Kernel::FreeBsd15 => geometry.data(cg),
         };
         let here = preference.filter(|&address| geometry.group(address) == cg);
         let from = here.unwrap_or(start) - cg * geometry.fpg;

@@ -13,12 +13,25 @@ pub struct File {
     pub directory: bool,
     /// Whether it was hinted, and its blocks are to be in the region.
     pub hot: bool,
+    /// What a directory is within.
+    pub(super) within: Option<Within>,
     /// Bytes.
     pub size: u64,
     /// The group in which the next search for a place for a cluster begins, after one in vain.
     pub(super) next_cluster: Option<u32>,
     direct: [u32; DIRECT as usize],
     behind: Option<Box<Behind>>,
+}
+
+/// A directory's place among directories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Within {
+    /// The inode of the directory that it is in.
+    pub parent: u32,
+    /// How many directories it is below the root (`di_dirdepth`).
+    pub depth: u32,
+    /// Directories in it.
+    pub directories: u32,
 }
 
 /// What a file has beyond its direct blocks; few have it.
@@ -33,7 +46,7 @@ struct Behind {
 impl File {
     /// An empty file, or a directory.
     pub(super) fn new(directory: bool, hot: bool) -> File {
-        File { directory, hot, ..File::default() }
+        File { directory, hot, within: directory.then(Within::default), ..File::default() }
     }
 
     /// The address of a block.

@@ -2,7 +2,7 @@
 
 use super::changes::Change;
 use super::detached::Remains;
-use super::file::File;
+use super::file::{File, Within};
 use super::geometry::Geometry;
 use super::growth::Growth;
 use super::kernel::{Kernel, Random};
@@ -91,16 +91,51 @@ impl<R: Random> FileSystem<R> {
         let inode = match self.place(true, hot) {
             Some(inode) => inode,
             None => {
-                let cg = self.volume.prefer_group(parent, &mut self.random);
+                let within = self.files.get(&parent).and_then(|file| file.within.as_ref());
+                let cg = self.volume.prefer_group(parent, within, &mut self.random);
                 self.volume.alloc_inode(cg * self.volume.geometry.ipg, true)?
             }
         };
         self.insert(inode, true, hot);
+        self.enter(inode, parent);
         if let Err(error) = self.extend(inode, DIRECTORY) {
             self.unlink(inode)?;
             return Err(error);
         }
         Ok(inode)
+    }
+
+    /// Says that a directory is in another one now (`ufs_rename`).
+    pub fn move_directory(&mut self, inode: u32, parent: u32) -> Result<(), Error> {
+        self.directory(inode)?;
+        self.directory(parent)?;
+        self.leave(inode);
+        self.enter(inode, parent);
+        Ok(())
+    }
+
+    /// Counts a directory in another, one deeper than that.
+    fn enter(&mut self, inode: u32, parent: u32) {
+        let mut depth = 0;
+        if let Some(above) = self.within(parent) {
+            above.directories += 1;
+            depth = above.depth + 1;
+        }
+        if let Some(within) = self.within(inode) {
+            (within.parent, within.depth) = (parent, depth);
+        }
+    }
+
+    /// Counts a directory no more in that which it is in.
+    pub(super) fn leave(&mut self, inode: u32) {
+        let parent = self.within(inode).map(|within| within.parent);
+        if let Some(above) = parent.and_then(|parent| self.within(parent)) {
+            above.directories -= 1;
+        }
+    }
+
+    fn within(&mut self, inode: u32) -> Option<&mut Within> {
+        self.files.get_mut(&inode).and_then(|file| file.within.as_mut())
     }
 
     /// Makes an empty file (`ufs_makeinode`); in the region, if it is said to be hot and there is

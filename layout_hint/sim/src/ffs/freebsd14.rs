@@ -1,4 +1,4 @@
-//! The preferences of FreeBSD 12.1 to 14: those of 4.8, but for space that is kept for directories
+//! The preferences of FreeBSD 12.1 to 15: those of 4.8, but for space that is kept for directories
 //! and indirect blocks at the beginning of each group (`newfs -k`), and how much room a directory is
 //! to have.
 

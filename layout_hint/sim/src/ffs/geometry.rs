@@ -202,10 +202,41 @@ impl Geometry {
         }
     }
 
+    /// Inodes in a block (`INOPB`).
+    #[inline]
+    pub fn inodes_per_block(&self) -> u32 {
+        self.bsize / self.inode_size()
+    }
+
+    /// How many inodes of a group `newfs` makes, from the first on: of UFS2 two blocks of them, the
+    /// others when they are needed.
+    pub fn first_made(&self) -> u32 {
+        match self.format {
+            Format::Ufs1 => self.ipg,
+            Format::Ufs2 => self.ipg.min(2 * self.inodes_per_block()),
+        }
+    }
+
     /// Where in a group its inodes begin, in bytes.
     pub fn inode_table(&self) -> u64 {
         let bytes = u64::from(self.ipg) * u64::from(self.inode_size());
         u64::from(self.dblkno()) * u64::from(self.fsize) - bytes
+    }
+
+    /// The bytes of a group's first inodes.
+    pub fn first_inodes(&self, inodes: u32) -> std::ops::Range<u64> {
+        let bytes = u64::from(inodes) * u64::from(self.inode_size());
+        self.inode_table()..self.inode_table() + bytes
+    }
+
+    /// The bytes of a region, of which the first may be those of its group's first inodes.
+    pub fn extents(&self, start: u64, length: u64, inodes: u32) -> Vec<std::ops::Range<u64>> {
+        let group = u64::from(self.fpg) * u64::from(self.fsize);
+        let base = start / group * group;
+        let first = self.first_inodes(inodes);
+        let mut extents = vec![base + first.start..base + first.end, start..start + length];
+        extents.retain(|extent| !extent.is_empty());
+        extents
     }
 
     /// Where data begin in a group: after superblock, group and inodes.

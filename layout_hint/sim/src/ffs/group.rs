@@ -29,6 +29,8 @@ pub struct Group {
     pub frotor: u32,
     /// Where a search for a free inode begins, rounded down to a byte of the map.
     pub irotor: u32,
+    /// How many of its inodes have been made, from the first on (`cg_initediblk`).
+    pub made: u32,
     /// How many runs of each length there are in blocks not wholly free (`cg_frsum`).
     pub frsum: [u32; 8],
     frag: u32,
@@ -49,6 +51,7 @@ impl Group {
             rotor: 0,
             frotor: 0,
             irotor: 0,
+            made: geometry.first_made(),
             frsum: [0; 8],
             frag,
             free: vec![0; blocks as usize],

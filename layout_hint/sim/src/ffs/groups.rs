@@ -1,8 +1,9 @@
 //! Which cylinder group: for a new directory, and for the next blocks of a long file.
 
+use super::file::Within;
 use super::kernel::{Kernel, Random, Wanted};
 use super::volume::Volume;
-use super::{freebsd14, freebsd48, ROOT};
+use super::{freebsd14, freebsd15, freebsd48, ROOT};
 
 /// What a group has on average, rounded down.
 pub(super) struct Average {
@@ -43,19 +44,29 @@ impl Average {
 }
 
 impl Volume {
-    /// The group for a directory that is made in another (`ffs_dirpref`): for one in the root, a
-    /// group with few directories; else one near the parent's, where there is room, and not many
-    /// directories in a row.
-    pub(super) fn prefer_group(&self, parent: u32, random: &mut impl Random) -> u32 {
+    /// The group for a directory that is made in another (`ffs_dirpref`): until FreeBSD 14 for one
+    /// in the root, a group with few directories; else one near the parent's, or since then where
+    /// its depth says, where there is room, and not many directories in a row.
+    pub(super) fn prefer_group(
+        &self,
+        parent: u32,
+        within: Option<&Within>,
+        random: &mut impl Random,
+    ) -> u32 {
         let (geometry, average) = (&self.geometry, Average::of(self));
-        if parent == ROOT {
-            return self.spread(random.next_u32() % geometry.ncg(), &average);
-        }
+        let own = geometry.inode_group(parent);
         let room = match self.kernel {
             Kernel::FreeBsd48 => freebsd48::room(geometry, &average),
-            Kernel::FreeBsd14 => freebsd14::room(geometry, &average),
+            Kernel::FreeBsd14 | Kernel::FreeBsd15 => freebsd14::room(geometry, &average),
         };
-        let most = (average.ndir + geometry.ipg / 16).min(geometry.ipg);
+        let (start, more) = match (self.kernel, within) {
+            (Kernel::FreeBsd15, Some(within)) => freebsd15::start(geometry.ncg(), own, within),
+            _ if parent == ROOT => {
+                return self.spread(random.next_u32() % geometry.ncg(), &average);
+            }
+            _ => (own, geometry.ipg / 16),
+        };
+        let most = average.ndir.saturating_add(more).min(geometry.ipg);
         let in_a_row = average.directories(self, room.bytes);
         let fits = |&cg: &u32| {
             let group = &self.groups[cg as usize].summary;
@@ -65,7 +76,6 @@ impl Volume {
                 && u64::from(self.contigdirs[cg as usize]) < in_a_row
         };
         let backstop = |&cg: &u32| self.nifree(cg) >= average.nifree;
-        let start = geometry.inode_group(parent);
         let found = self.around(start).find(fits);
         found.or_else(|| self.around(start).find(backstop)).unwrap_or(start)
     }

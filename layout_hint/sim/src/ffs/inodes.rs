@@ -55,7 +55,7 @@ impl Volume {
                 group.irotor
             }
         };
-        if self.kernel == Kernel::FreeBsd14 {
+        if self.kernel != Kernel::FreeBsd48 {
             group.irotor = at;
         }
         self.set_inode(cg, at, directory, false);
@@ -71,8 +71,22 @@ impl Volume {
         self.set_inode(cg, at, directory, true);
     }
 
+    /// Makes the inodes that are not there yet, up to a block of them behind one that is taken, as
+    /// `ffs_nodealloccg` does with UFS2.
+    fn make_inodes(&mut self, cg: u32, at: u32) {
+        let per_block = self.geometry.inodes_per_block();
+        let group = &mut self.groups[cg as usize];
+        while group.made < self.geometry.ipg && at + per_block > group.made {
+            self.changes.push(Change::Made(cg * self.geometry.ipg + group.made));
+            group.made += per_block;
+        }
+    }
+
     /// Says that an inode, a directory's or another's, is free or is taken; keeps all counts.
     pub(super) fn set_inode(&mut self, cg: u32, at: u32, directory: bool, free: bool) {
+        if !free {
+            self.make_inodes(cg, at);
+        }
         let group = &mut self.groups[cg as usize];
         group.set_inode(at, free);
         for summary in [&mut group.summary, &mut self.total] {

@@ -13,6 +13,8 @@ pub enum Kernel {
     FreeBsd48,
     /// FreeBSD 12.1 to 14.
     FreeBsd14,
+    /// FreeBSD 15.
+    FreeBsd15,
 }
 
 /// Random numbers, as a kernel's `arc4random`.
@@ -50,7 +52,7 @@ impl Volume {
     pub(super) fn prefer_block(&self, file: &File, wanted: &Wanted) -> Option<u32> {
         match self.kernel {
             Kernel::FreeBsd48 => freebsd48::block(self, wanted),
-            Kernel::FreeBsd14 => freebsd14::block(self, file, wanted),
+            Kernel::FreeBsd14 | Kernel::FreeBsd15 => freebsd14::block(self, file, wanted),
         }
     }
 
@@ -58,7 +60,7 @@ impl Volume {
     pub(super) fn prefer_indirect(&self, file: &File, wanted: &Wanted) -> Option<u32> {
         match self.kernel {
             Kernel::FreeBsd48 => freebsd48::indirect(self, wanted),
-            Kernel::FreeBsd14 => Some(freebsd14::indirect(self, file, wanted)),
+            Kernel::FreeBsd14 | Kernel::FreeBsd15 => Some(freebsd14::indirect(self, file, wanted)),
         }
     }
 }

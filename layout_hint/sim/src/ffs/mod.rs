@@ -24,6 +24,7 @@ mod extend;
 mod file;
 mod filesystem;
 mod freebsd14;
+mod freebsd15;
 mod freebsd48;
 mod geometry;
 mod group;

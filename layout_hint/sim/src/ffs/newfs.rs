@@ -34,7 +34,7 @@ impl Geometry {
         geometry.check().map(|()| geometry)
     }
 
-    /// A file system of FreeBSD 14 (UFS2, blocks of 32 KB) in so many bytes.
+    /// A file system of FreeBSD 14 and 15 (UFS2, blocks of 32 KB) in so many bytes.
     pub fn freebsd14(bytes: u64) -> Result<Geometry, GeometryError> {
         let size = (sectors(bytes, 4096)? / 8) as u32;
         let of = |fpg: u32| {

@@ -1,6 +1,7 @@
 //! A recording of the real allocator, repeated and compared.
 
 use super::filesystem::{FileSystem, ROOT};
+use super::geometry::Format;
 use super::kernel::Random;
 use super::lines::{Lines, RecordingError};
 use super::request::{self, short, Place, Request, OK};
@@ -193,9 +194,13 @@ impl<R: BufRead> Replay<R> {
             let (sums, rotors) = (group.summary, (group.rotor, group.frotor, group.irotor));
             let _ = write!(
                 state,
-                "{cg}[{} {} {} {} r{} f{} i{} cd{contigdirs}] ",
+                "{cg}[{} {} {} {} r{} f{} i{} cd{contigdirs}",
                 sums.ndir, sums.nbfree, sums.nifree, sums.nffree, rotors.0, rotors.1, rotors.2
             );
+            if volume.geometry.format == Format::Ufs2 {
+                let _ = write!(state, " n{}", group.made);
+            }
+            state.push_str("] ");
         }
         let time = volume.optimization == Optimization::Time;
         state + if time { "opt0" } else { "opt1" }

@@ -1,7 +1,7 @@
 //! A region of the disk that hot files and directories are placed in.
 
 use super::filesystem::ROOT;
-use super::geometry::Geometry;
+use super::geometry::{Format, Geometry};
 use birthmark_contract::hints::HOT_BLOCKS;
 use serde::Deserialize;
 use std::ops::Range;
@@ -20,7 +20,8 @@ pub enum RegionMode {
     Reserved,
 }
 
-/// A range of bytes of a file system: inodes and fragments of one cylinder group.
+/// A range of bytes of a file system: fragments of one cylinder group, and inodes of it, those in the
+/// range or the group's first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The cylinder group.
@@ -54,18 +55,36 @@ pub enum RegionError {
         /// Where the group of its first byte ends.
         group: u64,
     },
+    /// It has more inodes than a cylinder group.
+    #[error("the region has {inodes} inodes, expected at most {ipg}, as many as a group has")]
+    Inodes {
+        /// Inodes of the region.
+        inodes: u32,
+        /// Inodes of a group.
+        ipg: u32,
+    },
+    /// Its inodes are made after others, which would have to be made before.
+    #[error("the region begins with inode {inode}, expected {first}, the first of its group")]
+    Unmade {
+        /// Its first inode.
+        inode: u32,
+        /// That of the group.
+        first: u32,
+    },
     /// It has no whole inode, and no whole fragment for data.
     #[error("the region from byte {0} on has no inode and no fragment for data")]
     Empty(u64),
 }
 
 impl Region {
-    /// The inodes and fragments that lie wholly in `length` bytes from byte `start` on. Never the
-    /// root's inode and those before it.
+    /// The fragments that lie wholly in `length` bytes from byte `start` on, and the first `inodes`
+    /// of their group, or, if these are 0, the inodes that lie in the bytes, too. Never the root's
+    /// inode and those before it.
     pub fn of(
         geometry: &Geometry,
         start: u64,
         length: u64,
+        inodes: u32,
         mode: RegionMode,
     ) -> Result<Region, RegionError> {
         let fsize = u64::from(geometry.fsize);
@@ -78,9 +97,19 @@ impl Region {
         if end > (cg + 1) * bytes {
             return Err(RegionError::Groups { end, group: (cg + 1) * bytes });
         }
+        if inodes > geometry.ipg {
+            return Err(RegionError::Inodes { inodes, ipg: geometry.ipg });
+        }
         let within = start - cg * bytes..end - cg * bytes;
-        let inodes = inodes(geometry, cg as u32, &within);
         let fragments = fragments(geometry, cg as u32, &within);
+        let inodes = match inodes {
+            0 => inodes_within(geometry, cg as u32, &within),
+            _ => inodes_within(geometry, cg as u32, &geometry.first_inodes(inodes)),
+        };
+        let first = inodes_within(geometry, cg as u32, &geometry.first_inodes(geometry.ipg)).start;
+        if geometry.format == Format::Ufs2 && !inodes.is_empty() && inodes.start > first {
+            return Err(RegionError::Unmade { inode: inodes.start, first });
+        }
         if inodes.is_empty() && fragments.is_empty() {
             return Err(RegionError::Empty(start));
         }
@@ -89,7 +118,7 @@ impl Region {
 }
 
 /// The inodes of a group in a range of its bytes.
-fn inodes(geometry: &Geometry, cg: u32, within: &Range<u64>) -> Range<u32> {
+fn inodes_within(geometry: &Geometry, cg: u32, within: &Range<u64>) -> Range<u32> {
     let (table, bytes) = (geometry.inode_table(), u64::from(geometry.inode_size()));
     let first = within.start.saturating_sub(table).div_ceil(bytes);
     let end = (within.end.saturating_sub(table) / bytes).min(geometry.ipg.into());
@@ -121,16 +150,16 @@ mod tests {
     #[test]
     fn the_region_of_the_thesis_is_mostly_the_inodes_of_the_first_group() {
         let geometry = Geometry::new(231 * 91136, 91136, 22400);
-        let region = Region::of(&geometry, 0, 4 * MB, RegionMode::Reserved).unwrap();
+        let region = Region::of(&geometry, 0, 4 * MB, 0, RegionMode::Reserved).unwrap();
         assert_eq!((region.cg, region.inodes, region.fragments), (0, 3..22400, 1426..2048));
         // behind the inodes; before them and of them; within them
-        let data = Region::of(&geometry, 4 * MB, MB, RegionMode::Preferred).unwrap();
+        let data = Region::of(&geometry, 4 * MB, MB, 0, RegionMode::Preferred).unwrap();
         assert_eq!((data.inodes.is_empty(), data.fragments), (true, 2048..2560));
         let base = 178 * MB;
-        let second = Region::of(&geometry, base, MB, RegionMode::Preferred).unwrap();
+        let second = Region::of(&geometry, base, MB, 0, RegionMode::Preferred).unwrap();
         assert_eq!((second.cg, second.inodes), (1, 22400..22400 + (512 - 24) * 16));
         assert_eq!(second.fragments, 91136..91136 + 8);
-        let table = Region::of(&geometry, base + MB + 1, 4096, RegionMode::Preferred).unwrap();
+        let table = Region::of(&geometry, base + MB + 1, 4096, 0, RegionMode::Preferred).unwrap();
         assert_eq!(table.inodes, 22400 + (512 - 24) * 16 + 1..22400 + (514 - 24) * 16);
         assert!(table.fragments.is_empty());
     }
@@ -139,7 +168,7 @@ mod tests {
     fn what_has_no_room_or_lies_in_two_groups_is_refused() {
         let geometry = Geometry::new(231 * 91136, 91136, 22400);
         let size = 231 * 178 * MB;
-        let of = |start, length| Region::of(&geometry, start, length, RegionMode::Reserved);
+        let of = |start, length| Region::of(&geometry, start, length, 0, RegionMode::Reserved);
         assert_eq!(of(0, 4096), Err(RegionError::Empty(0)));
         assert_eq!(of(10 * MB + 1, 4094), Err(RegionError::Empty(10 * MB + 1)));
         assert_eq!(of(size, 0), Err(RegionError::Empty(size)));
@@ -149,5 +178,21 @@ mod tests {
         let end = group + MB;
         assert_eq!(of(group - MB, 2 * MB), Err(RegionError::Groups { end, group }));
         assert_eq!(of(group - MB, MB).unwrap().fragments, 91136 - 512..91136);
+    }
+
+    #[test]
+    fn a_region_has_the_first_inodes_of_its_group_and_data_elsewhere_in_it() {
+        let geometry = Geometry::freebsd14(40 << 30).unwrap();
+        let (group, data) = (u64::from(geometry.fpg) * 4096, u64::from(geometry.dblkno()) * 4096);
+        let of = |start, inodes| Region::of(&geometry, start, 4 * MB, inodes, RegionMode::Data);
+        let first = of(data + 4096, 16384).unwrap();
+        assert_eq!((first.inodes, first.fragments), (3..16384, 5049..5049 + 1024));
+        let second = of(group + data, 80128).unwrap();
+        assert_eq!((second.cg, second.inodes), (1, 80128..2 * 80128));
+        assert_eq!(of(data, 80129), Err(RegionError::Inodes { inodes: 80129, ipg: 80128 }));
+        // all inodes and no data; the last ones, before which others would be made
+        assert!(of(0, 0).unwrap().fragments.is_empty());
+        let inode = 80128 - 2048;
+        assert_eq!(of(data - MB / 2, 0), Err(RegionError::Unmade { inode, first: 3 }));
     }
 }

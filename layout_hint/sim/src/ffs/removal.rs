@@ -59,6 +59,7 @@ impl<R: Random> FileSystem<R> {
         if inode == ROOT {
             return Err(Error::Root);
         }
+        self.leave(inode);
         let mut file = self.files.remove(&inode).ok_or(Error::NoFile(inode))?;
         let fragments = file.shrink(&self.volume.geometry, 0);
         Ok(Remains { inode: Some((inode, file.directory)), fragments })

@@ -1,6 +1,6 @@
 //! A line of a recording: a request, and what was answered.
 
-use super::geometry::Geometry;
+use super::geometry::{Format, Geometry};
 use super::kernel::Kernel;
 use super::region::{Region, RegionMode};
 
@@ -26,6 +26,7 @@ pub enum Request {
 pub struct Place {
     start: u64,
     length: u64,
+    inodes: u32,
     mode: RegionMode,
     hot_blocks: u32,
 }
@@ -33,7 +34,7 @@ pub struct Place {
 impl Place {
     /// The region, or why there is none.
     pub fn region(&self, geometry: &Geometry) -> Result<Region, String> {
-        let region = Region::of(geometry, self.start, self.length, self.mode);
+        let region = Region::of(geometry, self.start, self.length, self.inodes, self.mode);
         let region = region.map_err(|error| error.to_string())?;
         Ok(Region { hot_blocks: self.hot_blocks, ..region })
     }
@@ -57,9 +58,10 @@ pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
         ["c", parent] => Request::Create(number(parent)?, false),
         ["c", parent, HOT] => Request::Create(number(parent)?, true),
         ["r"] => Request::Region(None),
-        ["r", start, length, mode, hot_blocks] => Request::Region(Some(Place {
+        ["r", start, length, inodes, mode, hot_blocks] => Request::Region(Some(Place {
             start: size_of(start)?,
             length: size_of(length)?,
+            inodes: number(inodes)?,
             mode: mode_of(mode)?,
             hot_blocks: number(hot_blocks)?,
         })),
@@ -76,23 +78,40 @@ pub fn geometry(line: &str) -> Result<(Geometry, Kernel), Expected> {
     const NAMES: [&str; 7] = ["size_frags", "fpg", "ipg", "bsize", "fsize", "minfree", "spc"];
     let form = || format!("`# {}=N`", NAMES.join("=N "));
     let words: Vec<&str> = line.strip_prefix('#').ok_or_else(form)?.split_whitespace().collect();
-    let (words, kernel) = words.split_at_checked(NAMES.len()).ok_or_else(form)?;
-    let kernel = match kernel {
-        [] | ["kernel=freebsd48"] => Kernel::FreeBsd48,
-        ["kernel=freebsd14"] => Kernel::FreeBsd14,
-        _ => {
-            return Err("`kernel=freebsd48`, `kernel=freebsd14` or nothing behind the sizes".into())
-        }
-    };
+    let (words, more) = words.split_at_checked(NAMES.len()).ok_or_else(form)?;
+    let (kernel, format) = kernel(more)?;
     let mut values = [0; NAMES.len()];
     for (word, (name, value)) in words.iter().zip(NAMES.iter().zip(&mut values)) {
         let (key, text) = word.split_once('=').filter(|(key, _)| key == name).ok_or_else(form)?;
         *value = number(text).map_err(|expected| format!("{key}: {expected}"))?;
     }
     let [size, fpg, ipg, bsize, fsize, minfree, _] = values;
-    let geometry = Geometry { bsize, fsize, minfree, ..Geometry::new(size, fpg, ipg) };
+    let geometry = Geometry { bsize, fsize, minfree, format, ..Geometry::new(size, fpg, ipg) };
     geometry.check().map_err(|error| error.to_string())?;
     Ok((geometry, kernel))
+}
+
+/// What follows the sizes: whose allocator it was, and on which format.
+fn kernel(words: &[&str]) -> Result<(Kernel, Format), Expected> {
+    const FORM: &str = "`kernel=freebsd48`, `…14`, `…15` or nothing behind the sizes, and then \
+        `format=ufs1`, `format=ufs2` or nothing";
+    let (kernel, format) = match words {
+        [] => ("kernel=freebsd48", "format=ufs1"),
+        [kernel] => (*kernel, "format=ufs1"),
+        [kernel, format] => (*kernel, *format),
+        _ => return Err(FORM.into()),
+    };
+    let kernel = match kernel {
+        "kernel=freebsd48" => Kernel::FreeBsd48,
+        "kernel=freebsd14" => Kernel::FreeBsd14,
+        "kernel=freebsd15" => Kernel::FreeBsd15,
+        _ => return Err(FORM.into()),
+    };
+    match format {
+        "format=ufs1" => Ok((kernel, Format::Ufs1)),
+        "format=ufs2" => Ok((kernel, Format::Ufs2)),
+        _ => Err(FORM.into()),
+    }
 }
 
 /// Whether an answer, though not ours, is one to such a request: of the form of `ours`, in which

@@ -81,6 +81,17 @@ impl System {
         }
     }
 
+    /// Makes a block of inodes, and writes it at once: it is on the disk before the map that says so
+    /// (`babarrierwrite`).
+    pub fn make_inodes(&mut self, first: u32) {
+        if self.building {
+            return;
+        }
+        let at = self.block(self.wanted_inode(first), false);
+        self.change(at);
+        self.write_cluster(at, Writer::Operation);
+    }
+
     /// The block with an inode.
     pub fn wanted_inode(&self, inode: u32) -> Wanted {
         let geometry = &self.geometry;

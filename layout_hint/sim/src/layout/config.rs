@@ -55,6 +55,9 @@ pub struct RegionConfig {
     pub start: f64,
     /// Bytes.
     pub length: f64,
+    /// How many inodes it has, from the first of its group on; 0: those in its bytes.
+    #[serde(default)]
+    pub inodes: u32,
     /// What of it others are kept out of.
     pub mode: RegionMode,
 }

@@ -160,6 +160,7 @@ impl System {
             match change {
                 Change::Group(cg) => self.group_block(cg),
                 Change::Inode(inode) => self.inode_block(inode, true),
+                Change::Made(inode) => self.make_inodes(inode),
                 Change::Hint(outcome) => self.count_outcome(outcome),
                 _ if self.building => {}
                 Change::Indirect { address, .. } => {

@@ -204,6 +204,9 @@ impl System {
         self.leave(from, name, source);
         if from != to && self.directory(source.object).is_some() {
             self.objects[source.object as usize].parent = to;
+            let inode = |object: u32| self.objects[object as usize].inode;
+            let (moved, into) = (inode(source.object), inode(to));
+            self.fs.move_directory(moved, into).map_err(refused)?;
             self.directory_block(source.object, 0, true);
         }
         Ok(())

@@ -19,7 +19,7 @@ const FAR: u32 = 64;
 pub fn clusters(kernel: Kernel, block: u32, buffers: u64) -> ClusterRules {
     let version = match kernel {
         Kernel::FreeBsd48 => Version::V4,
-        Kernel::FreeBsd14 => Version::V9,
+        Kernel::FreeBsd14 | Kernel::FreeBsd15 => Version::V9,
     };
     let block = u64::from(block);
     ClusterRules { version, block, cluster: (CLUSTER / block).max(1), buffers }
@@ -31,7 +31,7 @@ pub fn heuristic(kernel: Kernel, block: u32, seed: u64) -> Box<dyn Heuristic + S
     let slots = Slots::Scattered(seed);
     match kernel {
         Kernel::FreeBsd48 => Box::new(Tabled::new(Default4, TableRules::freebsd4(slots))),
-        Kernel::FreeBsd14 => {
+        Kernel::FreeBsd14 | Kernel::FreeBsd15 => {
             let rule = FreeBsd9 { block: block.into() };
             Box::new(Tabled::new(rule, TableRules::freebsd9(slots)))
         }

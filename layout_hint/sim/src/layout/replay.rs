@@ -52,7 +52,7 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
     }
     Ok(match kernel {
         Kernel::FreeBsd48 => Geometry::freebsd48(bytes as u64),
-        Kernel::FreeBsd14 => Geometry::freebsd14(bytes as u64),
+        Kernel::FreeBsd14 | Kernel::FreeBsd15 => Geometry::freebsd14(bytes as u64),
     }?)
 }
 
@@ -68,12 +68,12 @@ impl Replay {
         let mut drive = disk.map(|disk| Disk::new(disk, PARTITION)).transpose()?;
         let began = Instant::now();
         let mut fs = FileSystem::new(geometry, config.geometry, Seeded::new(config.seed))?;
-        if let Some(RegionConfig { start, length, mode }) = config.region {
-            let (start, length) = (start as u64, length as u64);
-            fs.volume.region = Some(Region::of(&geometry, start, length, mode)?);
+        if let Some(RegionConfig { start, length, inodes, mode }) = config.region {
+            let region = Region::of(&geometry, start as u64, length as u64, inodes, mode)?;
             if let Some(drive) = drive.as_mut().filter(|_| config.nvram) {
-                drive.set_nvram(start..start.saturating_add(length));
+                drive.set_nvram(geometry.extents(start as u64, length as u64, inodes));
             }
+            fs.volume.region = Some(region);
         }
         let counters = Counters::new(geometry.bytes(), trace.objects());
         let device = Device::new(drive, geometry.fsize, counters);

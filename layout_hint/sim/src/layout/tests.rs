@@ -91,6 +91,7 @@ fn any_operations_with_any_hints_and_regions_leave_all_consistent() {
         for (geometry, bytes) in [
             (Kernel::FreeBsd48, 24.0 * MB),
             (Kernel::FreeBsd14, 48.0 * MB),
+            (Kernel::FreeBsd15, 48.0 * MB),
             (Kernel::FreeBsd48, 600.0 * MB),
         ] {
             for (length, mode) in [
@@ -99,8 +100,12 @@ fn any_operations_with_any_hints_and_regions_leave_all_consistent() {
                 (4.0 * MB, RegionMode::Data),
                 (4.0 * MB, RegionMode::Preferred),
             ] {
-                let start = if geometry == Kernel::FreeBsd48 { 5.0 * MB } else { 0.0 };
-                let region = Some(RegionConfig { start, length, mode });
+                let (start, inodes) = match geometry {
+                    Kernel::FreeBsd48 => (5.0 * MB, 0),
+                    Kernel::FreeBsd14 => (0.0, 0),
+                    Kernel::FreeBsd15 => (2.0 * MB, 200),
+                };
+                let region = Some(RegionConfig { start, length, inodes, mode });
                 let cache_bytes = if seed % 2 == 0 { 0.2 * MB } else { 64.0 * MB };
                 let config = Config {
                     geometry,

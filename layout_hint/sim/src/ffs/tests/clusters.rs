@@ -52,7 +52,7 @@ fn hot_blocks_stay_and_no_others_are_moved_into_a_reserved_region() {
     let behind = addresses(&filesystem, file)[4] + 1;
     let start = u64::from(behind) * 16384;
     let geometry = filesystem.volume.geometry;
-    let region = Region::of(&geometry, start, 100 * 16384, RegionMode::Reserved).unwrap();
+    let region = Region::of(&geometry, start, 100 * 16384, 0, RegionMode::Reserved).unwrap();
     filesystem.volume.region = Some(region);
     assert!(filesystem.reallocate(file, 0, 4));
     let moved = addresses(&filesystem, file);
@@ -72,7 +72,7 @@ fn hot_blocks_that_found_the_region_full_are_moved_as_others_are() {
     let start = u64::from(addresses(&filesystem, file)[4] + 1) * 16384;
     let geometry = filesystem.volume.geometry;
     filesystem.volume.region =
-        Some(Region::of(&geometry, start, 16384, RegionMode::Reserved).unwrap());
+        Some(Region::of(&geometry, start, 16384, 0, RegionMode::Reserved).unwrap());
     let first = filesystem.create(ROOT, true).unwrap();
     filesystem.extend(first, 16384).unwrap();
     let hot = filesystem.create(ROOT, true).unwrap();

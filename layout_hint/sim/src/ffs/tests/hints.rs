@@ -113,7 +113,8 @@ fn regions(geometry: &Geometry) -> Vec<Region> {
     let few = geometry.inode_table() + 8 * u64::from(geometry.inode_size());
     let ranges = [(middle, block), (0, middle), (0, few), (data, bytes - data), (0, bytes)];
     let all = ranges.iter().flat_map(|&range| MODES.map(|mode| (range, mode)));
-    all.map(|((start, length), mode)| Region::of(geometry, start, length, mode).unwrap()).collect()
+    all.map(|((start, length), mode)| Region::of(geometry, start, length, 0, mode).unwrap())
+        .collect()
 }
 
 /// Which fragments are taken, as a file system has it.
@@ -245,7 +246,8 @@ fn a_region_that_is_merely_preferred_changes_nothing_for_what_is_not_hot() {
 /// A partition with the groups and the region of the thesis, but fewer groups.
 fn thesis(groups: u32) -> Small {
     let mut filesystem = fresh(Geometry::new(groups * 91136, 91136, 22400));
-    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
+    let region =
+        Region::of(&filesystem.volume.geometry, 0, 4 << 20, 0, RegionMode::Reserved).unwrap();
     filesystem.volume.region = Some(region);
     filesystem.log_changes();
     filesystem
@@ -299,7 +301,8 @@ fn in_mode_data_others_have_the_inodes_of_a_region_and_not_its_blocks() {
 #[test]
 fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
     let mut filesystem = thesis(2);
-    let region = Region::of(&filesystem.volume.geometry, 0, 4 << 20, RegionMode::Reserved).unwrap();
+    let region =
+        Region::of(&filesystem.volume.geometry, 0, 4 << 20, 0, RegionMode::Reserved).unwrap();
     assert_eq!(region.hot_blocks, 256); // more than this region has
     filesystem.volume.region = Some(Region { hot_blocks: 32, ..region });
     let file = filesystem.create(ROOT, true).unwrap();
@@ -316,7 +319,7 @@ fn a_hot_file_has_its_first_blocks_in_the_region_and_no_more() {
 fn a_region_of_one_block_takes_one_block_and_what_then_comes_goes_where_it_would() {
     let mut filesystem = thesis(2);
     let region =
-        Region::of(&filesystem.volume.geometry, 8 << 20, 16384, RegionMode::Reserved).unwrap();
+        Region::of(&filesystem.volume.geometry, 8 << 20, 16384, 0, RegionMode::Reserved).unwrap();
     assert!(region.inodes.is_empty());
     filesystem.volume.region = Some(region);
     let files: Vec<_> = (0..3).map(|_| filesystem.create(ROOT, true).unwrap()).collect();

@@ -1,7 +1,7 @@
 /*
- * The kernel around FFS's allocator, for test_freebsd.py: compiled with the
- * kernel's headers, and linked with ffs_alloc.c, patched or not, and driver.c
- * to a program. A file system of five groups is held in memory. It dies where
+ * The kernel around FFS's allocator, for patched.py: compiled with the kernel's
+ * headers, and linked with ffs_alloc.c, patched or not, and driver.c or setup.c
+ * to a program. A file system of a few groups is held in memory. It dies where
  * the kernel would hang or panic: on a lock taken twice or not given back, and
  * on a wait with one held.
  */
@@ -9,6 +9,7 @@
 #include <sys/systm.h>
 #include <sys/bio.h>
 #include <sys/buf.h>
+#include <sys/conf.h>
 #include <sys/lock.h>
 #include <sys/mutex.h>
 #include <sys/rmlock.h>
@@ -58,12 +59,17 @@ static struct ufsmount ump0;
 static struct mount mount0;
 static struct vfsconf vfsconf0;
 static struct vnode device;
+static struct cdev disk;
 static struct ucred cred0;
 static struct node nodes[GROUPS * IPG];
 static char *groups[GROUPS];
 static struct buf buffers[GROUPS];
 static struct buf data;			/* of a file, whichever */
 static int busy[GROUPS], locked, reading, ufs2;
+#ifdef PATCHED
+static struct ffs_region swapped;	/* comes into effect at a wait, if wanted */
+static int swapping;
+#endif
 
 /*
  * What ffs_subr.c and ffs_tables.c have, for blocks of eight fragments, and
@@ -220,6 +226,12 @@ breadn_flags(struct vnode *vp, daddr_t blkno, daddr_t dblkno, int size,
 	int cg;
 
 	waits("a group is read with a lock held");
+#ifdef PATCHED
+	if (swapping) {
+		swapping = 0;
+		(void)ffs_hint_set(&mount0, swapped.r_mode ? &swapped : NULL);
+	}
+#endif
 	if (vp != &device) {
 		data.b_lblkno = blkno;
 		*bpp = &data;
@@ -347,7 +359,7 @@ ffs_fsfail_cleanup_locked(struct ufsmount *ump, int error)
 
 int
 ffs_snapblkfree(struct fs *fs, struct vnode *vp, ufs2_daddr_t bno, long size,
-    ino_t ino, enum vtype type, struct workhead *head)
+    ino_t ino, __enum_uint8(vtype) type, struct workhead *head)
 {
 	return (0);
 }
@@ -384,8 +396,8 @@ make_superblock(void)
 	fs0.fs_bsize = BLOCK;
 	fs0.fs_fsize = FRAGMENT;
 	fs0.fs_frag = 8;
-	fs0.fs_bshift = 14;
-	fs0.fs_fshift = 11;
+	fs0.fs_bshift = __builtin_ctz(BLOCK);
+	fs0.fs_fshift = __builtin_ctz(FRAGMENT);
 	fs0.fs_fragshift = 3;
 	fs0.fs_qbmask = BLOCK - 1;
 	fs0.fs_qfmask = FRAGMENT - 1;
@@ -394,15 +406,17 @@ make_superblock(void)
 	fs0.fs_ipg = IPG;
 	fs0.fs_size = GROUPS * FPG;
 	fs0.fs_inopb = BLOCK / (ufs2 ? 256 : 128);
-	fs0.fs_sblkno = 8;
-	fs0.fs_cblkno = 16;
-	fs0.fs_iblkno = 24;
-	fs0.fs_dblkno = 24 + IPG / fs0.fs_inopb * 8;
+	fs0.fs_sblkno = roundup(howmany((ufs2 ? 65536 : 8192) + SBLOCKSIZE,
+	    FRAGMENT), 8);
+	fs0.fs_cblkno = fs0.fs_sblkno + 8;
+	fs0.fs_iblkno = fs0.fs_cblkno + 8;
+	fs0.fs_dblkno = fs0.fs_iblkno + IPG / fs0.fs_inopb * 8;
+	fs0.fs_metaspace = METASPACE;
 	fs0.fs_cssize = FRAGMENT;
 	fs0.fs_csaddr = fs0.fs_dblkno;
 	fs0.fs_old_cgmask = 0xffffffff;
-	fs0.fs_fsbtodb = 2;
-	fs0.fs_nindir = BLOCK / 4;
+	fs0.fs_fsbtodb = __builtin_ctz(FRAGMENT / 512);
+	fs0.fs_nindir = BLOCK / (ufs2 ? 8 : 4);
 	fs0.fs_maxbpg = fs0.fs_nindir;
 	fs0.fs_minfree = 8;
 	fs0.fs_avgfilesize = 16384;
@@ -417,7 +431,8 @@ make_superblock(void)
 int
 is_metadata(int cg, int at)
 {
-	return (cg == 0 ? at <= fs0.fs_dblkno : at >= 8 && at < fs0.fs_dblkno);
+	return (cg == 0 ? at <= fs0.fs_dblkno :
+	    at >= fs0.fs_sblkno && at < fs0.fs_dblkno);
 }
 
 /* What the maps of a group say. */
@@ -486,8 +501,11 @@ make(int version)
 	ump0.um_devvp = &device;
 	ump0.um_fstype = ufs2 ? UFS2 : UFS1;
 	device.v_type = VCHR;
+	device.v_rdev = &disk;
+	disk.si_mountpt = &mount0;
 	(void)ffs_vgetf(&mount0, ROOT, 0, &root, 0);
 	VTOI(root)->i_mode = IFDIR;
+	VTOI(root)->i_effnlink = 2;
 	root->v_vflag = VV_ROOT;
 }
 
@@ -523,22 +541,28 @@ hook(int on)
 }
 
 int
-set_region(unsigned long length, int mode)
+set_region(unsigned long start, unsigned long length, unsigned inodes, int mode)
 {
-	struct ffs_region region;
 	int error;
 
-	if (length == 0) {
-		ffs_hint_set(&mount0, NULL);
-		return (0);
+	bzero(&swapped, sizeof(swapped));
+	if (length != 0) {
+		error = ffs_hint_find(&mount0, start, length, inodes, &swapped);
+		if (error != 0)
+			return (error);
+		swapped.r_mode = mode;
+		swapped.r_blocks = HOT_BLOCKS;
 	}
-	error = ffs_hint_find(&mount0, 0, length, &region);
-	if (error != 0)
-		return (error);
-	region.r_mode = mode;
-	region.r_blocks = HOT_BLOCKS;
-	ffs_hint_set(&mount0, &region);
-	return (0);
+	return (ffs_hint_set(&mount0, length != 0 ? &swapped : NULL));
+}
+
+/* At the next wait the region is put away, or back. */
+void
+swap_region(int back)
+{
+	if (!back)
+		swapped.r_mode = FFS_REGION_NONE;
+	swapping = 1;
 }
 
 int
@@ -557,9 +581,14 @@ hook(int on)
 }
 
 int
-set_region(unsigned long length, int mode)
+set_region(unsigned long start, unsigned long length, unsigned inodes, int mode)
 {
 	return (0);
+}
+
+void
+swap_region(int back)
+{
 }
 
 int
@@ -590,6 +619,7 @@ tell(int cg, long *state)
 	state[5] = cgp->cg_frotor;
 	state[6] = cgp->cg_irotor;
 	state[7] = contigdirs[cg];
+	state[8] = cgp->cg_initediblk;
 	return (fs0.fs_optim);
 }
 
@@ -615,6 +645,8 @@ create(long parent, int directory, int hot)
 	if (error != 0)
 		return (-error);
 	VTOI(vp)->i_mode = directory ? IFDIR : IFREG;
+	VTOI(vp)->i_effnlink = directory ? 2 : 1;
+	VTOI(dvp)->i_effnlink += directory;
 	return (VTOI(vp)->i_number);
 }
 
@@ -666,8 +698,9 @@ shrink(long ino, long bno, int size)
 }
 
 void
-drop(long ino, int directory)
+drop(long ino, long parent, int directory)
 {
+	nodes[parent].n_inode.i_effnlink -= directory;
 	(void)ffs_freefile(&ump0, &fs0, &device, ino,
 	    directory ? IFDIR : IFREG, NULL);
 }
@@ -704,12 +737,29 @@ check_group(int cg, const unsigned char *fragments, const unsigned char *inodes,
 	total->cs_nifree += found.cs_nifree;
 }
 
+/* Dies unless the free inodes of the region are as many as it says. */
+static void
+check_region(void)
+{
+#ifdef PATCHED
+	const struct ffs_region *region = &ump0.um_region;
+	uint32_t i, found = 0;
+
+	for (i = region->r_inodes.lo; i < region->r_inodes.hi; i++)
+		found += isclr(cg_inosused((struct cg *)groups[region->r_cg]),
+		    i) ? 1 : 0;
+	if (found != region->r_free)
+		die("the count of the region's free inodes is wrong");
+#endif
+}
+
 void
 check(const unsigned char *fragments, const unsigned char *inodes)
 {
 	struct csum total = { .cs_ndir = fs0.fs_cstotal.cs_ndir };
 	int cg;
 
+	check_region();
 	for (cg = 0; cg < GROUPS; cg++)
 		check_group(cg, fragments + cg * FPG, inodes + cg * IPG,
 		    &total);

@@ -1,9 +1,10 @@
 /*
  * Random operations on the file system of kernel.c, in turn filling and emptying
- * it: driver SEED VERSION LENGTH MODE WILD STEPS. A region of that length and
- * mode is at the beginning, or none if it is 0; if it is to be wild, it is taken
- * out of effect and put back from time to time, and files' vnodes are forgotten.
- * Prints a recording (docs/layout.md); what came of it goes to standard error.
+ * it: driver SEED VERSION KERNEL START LENGTH INODES MODE WILD STEPS. The region
+ * has these bytes, inodes and mode, or there is none if the length is 0; if it
+ * is to be wild, it is taken out of effect and put back from time to time, also
+ * while a group is waited for, and files' vnodes are forgotten. Prints a
+ * recording (docs/layout.md); what came of it goes to standard error.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -28,7 +29,14 @@ struct file {
 static struct file files[INODES];
 static unsigned char inodes[INODES], fragments[FRAGMENTS];
 static uint32_t kernel_state = 12345, state;
-static long step, full, placed[2], others, others_blocks;
+static long step, full[2], placed[2], others, others_blocks;
+static int freebsd, version;
+static struct {
+	unsigned long	start;
+	unsigned long	length;
+	unsigned	inodes;
+	int		mode;
+} region;
 static const char *const modes[] = { "none", "preferred", "data", "reserved" };
 
 void
@@ -77,11 +85,11 @@ under(unsigned n)
 }
 
 static void
-refused(long answer)
+refused(long answer, int inode)
 {
 	if (answer != NO_SPACE)
 		die("an error that FFS does not have");
-	full++;
+	full[inode]++;
 }
 
 static void
@@ -123,14 +131,14 @@ print_file(long ino)
 
 /* A directory's first fragment, without which there is no directory. */
 static void
-make_entries(long ino)
+make_entries(long ino, long parent)
 {
 	long at = extend(ino, 0, FRAGMENT);
 
 	if (at < 0) {
-		refused(at);
+		refused(at, 0);
 		check_full(FRAGMENT);
-		drop(ino, 1);
+		drop(ino, parent, 1);
 		inodes[ino] = 0;
 		printf("ENOSPC\n");
 		return;
@@ -151,11 +159,11 @@ make_file(void)
 		parent = (parent + 1) % INODES;
 	ino = create(parent, directory, wanted);
 	hot = wanted && ino > 0 && in_region(ino, 0);
-	if (left && directory && parent == ROOT && !hot)
+	if (left && directory && parent == ROOT && !hot && freebsd < 15)
 		kernel_state = next();
 	printf("%c %ld%s = ", directory ? 'm' : 'c', parent, wanted ? " hot" : "");
 	if (ino < 0) {
-		refused(ino);
+		refused(ino, 1);
 		if (left)
 			die("no inode, though one is free");
 		printf("ENOSPC\n");
@@ -170,7 +178,7 @@ make_file(void)
 	placed[0] += in_region(ino, 0);
 	others += in_region(ino, 0) && !hot;
 	if (directory)
-		make_entries(ino);
+		make_entries(ino, parent);
 	else
 		printf("%ld\n", ino);
 }
@@ -219,7 +227,7 @@ grow(void)
 	at = extend(ino, file->blocks, size);
 	print_write(ino, file->blocks + 1, size);
 	if (at < 0) {
-		refused(at);
+		refused(at, 0);
 		check_full(size);
 		printf("ENOSPC\n");
 		return;
@@ -246,7 +254,7 @@ grow_last(void)
 	at = regrow(ino, last, file->at[last], old, size);
 	print_write(ino, file->blocks, size);
 	if (at < 0) {
-		refused(at);
+		refused(at, 0);
 		printf("ENOSPC\n");
 		return;
 	}
@@ -269,7 +277,7 @@ remove_file(void)
 		memset(fragments + file->at[file->blocks], 0,
 		    (size_t)file->size[file->blocks] / FRAGMENT);
 	}
-	drop(ino, 0);
+	drop(ino, ROOT, 0);
 	inodes[ino] = 0;
 	printf("u %ld %d = ok\n", ino, ROOT);
 }
@@ -292,27 +300,33 @@ work(void)
 static void
 print_state(void)
 {
-	long s[8];
+	long s[9];
 	int cg, optim = 0;
 
 	printf("d = ");
 	for (cg = 0; cg < GROUPS; cg++) {
 		optim = tell(cg, s);
-		printf("%d[%ld %ld %ld %ld r%ld f%ld i%ld cd%ld] ", cg, s[0],
+		printf("%d[%ld %ld %ld %ld r%ld f%ld i%ld cd%ld", cg, s[0],
 		    s[1], s[2], s[3], s[4], s[5], s[6], s[7]);
+		if (version == 2)
+			printf(" n%ld", s[8]);
+		printf("] ");
 	}
 	printf("opt%d\n", optim);
 }
 
 static void
-put_region(unsigned long length, int mode)
+put_region(int there)
 {
-	if (set_region(length, mode) != 0)
+	if (set_region(region.start, there ? region.length : 0, region.inodes,
+	    region.mode) != 0)
 		die("no region");
-	if (length == 0)
+	if (!there || region.length == 0)
 		printf("r = ok\n");
 	else
-		printf("r 0 %lu %s %d = ok\n", length, modes[mode], HOT_BLOCKS);
+		printf("r %lu %lu %u %s %d = ok\n", region.start,
+		    region.length, region.inodes, modes[region.mode],
+		    HOT_BLOCKS);
 }
 
 /* The root, which has its inode already. */
@@ -320,19 +334,23 @@ static void
 begin(void)
 {
 	printf("# size_frags=%d fpg=%d ipg=%d bsize=%d fsize=%d minfree=8 "
-	    "spc=%d kernel=freebsd14\nroot = ", FRAGMENTS, FPG, IPG, BLOCK,
-	    FRAGMENT, FPG);
+	    "spc=%d kernel=freebsd%d format=ufs%d\nroot = ", FRAGMENTS, FPG,
+	    IPG, BLOCK, FRAGMENT, FPG, freebsd, version);
 	memset(inodes, 1, ROOT + 1);
 	files[ROOT].directory = 1;
-	make_entries(ROOT);
+	make_entries(ROOT, ROOT);
 }
 
 /* Now and then, what comes to pass between operations. */
 static void
-be_wild(unsigned long length, int mode)
+be_wild(void)
 {
 	if (step % 5000 == 4999)
-		put_region(step % 10000 == 9999 ? length : 0, mode);
+		put_region(step % 10000 == 9999);
+	else if (step % 100 == 98)
+		swap_region(0);
+	else if (step % 100 == 99 && step % 10000 < 4999)
+		put_region(1);
 	if (step % 3 == 0)
 		forget(under(INODES));
 }
@@ -340,22 +358,25 @@ be_wild(unsigned long length, int mode)
 int
 main(int argc, char **argv)
 {
-	unsigned long length;
 	long steps;
-	int mode, wild;
+	int wild;
 
-	if (argc != 7)
+	if (argc != 10)
 		return (2);
 	state = (uint32_t)atoi(argv[1]) * 40503U | 1;
-	length = strtoul(argv[3], NULL, 10);
-	mode = atoi(argv[4]);
-	wild = atoi(argv[5]);
-	steps = atol(argv[6]);
-	make(atoi(argv[2]));
+	version = atoi(argv[2]);
+	freebsd = atoi(argv[3]);
+	region.start = strtoul(argv[4], NULL, 10);
+	region.length = strtoul(argv[5], NULL, 10);
+	region.inodes = (unsigned)strtoul(argv[6], NULL, 10);
+	region.mode = atoi(argv[7]);
+	wild = atoi(argv[8]);
+	steps = atol(argv[9]);
+	make(version);
 	begin();
 	if (hook(1) != 0)
 		die("no hook");
-	put_region(length, mode);
+	put_region(1);
 	for (step = 0; step < steps; step++) {
 		work();
 		if (step % 50 == 0) {
@@ -363,12 +384,12 @@ main(int argc, char **argv)
 			print_state();
 		}
 		if (wild)
-			be_wild(length, mode);
+			be_wild();
 	}
 	check(fragments, inodes);
 	(void)hook(0);
-	fprintf(stderr, "%ld %ld %ld %ld %ld %ld %ld %ld %ld\n", full,
-	    placed[0], others, placed[1], others_blocks, outcomes[0],
+	fprintf(stderr, "%ld %ld %ld %ld %ld %ld %ld %ld %ld %ld\n", full[0],
+	    full[1], placed[0], others, placed[1], others_blocks, outcomes[0],
 	    outcomes[1], outcomes[3], outcomes[4]);
 	return (0);
 }
