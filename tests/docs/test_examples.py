@@ -34,7 +34,7 @@ NOT_RUN = {
     "administrators.md": 9,  # tcpdump twice; ingest and follow from it; systemd four times; cron
     "engineers.md": 4,  # after a format, a member or a kind was added; two commits built
     "layout.md": 5,  # the device in user space; on FreeBSD; the helper; rc.d; systemd
-    "linux.md": 6,  # a real F2FS twice; a part of a configuration; the measurement; the helper; systemd
+    "linux.md": 6,  # a real F2FS twice; a configuration; the measurement; the helper; systemd
     "models.md": 1,  # a bucket
     "serving.md": 4,  # a server's traffic twice; two hosts; Prometheus
     "researchers.md": 2,  # the Harvard traces; a live capture
