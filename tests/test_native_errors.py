@@ -577,17 +577,27 @@ def _(_folder: Path) -> object:
 
 @refused("RegionError.Beyond")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 0, 2 * SIZE)
+    return native.layout_region("freebsd48", SIZE, 0, 2 * SIZE, 0)
 
 
 @refused("RegionError.Groups")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 0, SIZE - 1)
+    return native.layout_region("freebsd48", SIZE, 0, SIZE - 1, 0)
 
 
 @refused("RegionError.Empty")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 1 << 20, 1)
+    return native.layout_region("freebsd48", SIZE, 1 << 20, 1, 0)
+
+
+@refused("RegionError.Inodes")
+def _(_folder: Path) -> object:
+    return native.layout_region("freebsd48", SIZE, 0, 1 << 22, 1 << 30)
+
+
+@refused("RegionError.Unmade")
+def _(_folder: Path) -> object:
+    return native.layout_region("freebsd14", SIZE, 1 << 20, 1 << 20, 0)
 
 
 def replay(operations: list[dict[str, Any]] | None = None) -> native.LayoutTrace:
