@@ -25,6 +25,7 @@ AXES = (
     "pace",
     "cache",
     "geometry",
+    "allocator",
     "partition",
     "disk",
 )

@@ -120,6 +120,7 @@ class Replay:
         }
         return {
             "geometry": settings.geometry,
+            "allocator": settings.allocator,
             "bytes": settings.partition,
             "region": None if run.policy == DEFAULT else region,
             "policy": POLICIES.get(run.policy, hint_sources.ALL),

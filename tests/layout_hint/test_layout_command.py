@@ -250,3 +250,13 @@ def test_the_table_of_a_grid_is_printed(day: Path, model: Path) -> None:
     assert result.exit_code == 0, result.output
     for word in ("region", "2M", "4M", "HotDir", "saved"):
         assert word in result.stdout
+
+
+def test_an_allocator_places_files_elsewhere_than_the_kernel(day: Path, model: Path) -> None:
+    own = ("--model", model, "--policies", "Default", "--mode", "data", "--seeds", "1", *CACHE)
+    rows = run(day, *own, "--grid", "allocator=kernel,packed")
+    assert [row["inconsistency"] for row in rows] == [None, None]
+    kernel, packed = (row["target_total"] for row in rows)
+    assert packed > kernel
+    result = invoke(day, *own, "--allocator", "nothing")
+    assert 'allocator: "nothing": expected one of packed' in str(result.exception)
