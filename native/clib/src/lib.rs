@@ -6,16 +6,15 @@
 //! NULL is taken for nothing: no text, no name, no room.
 #![allow(unsafe_code)]
 
-use birthmark_image::Answers;
-use birthmark_model::{Create, Model, Word};
+use birthmark_contract::image::{KNOWN_CLIENT, KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_UID};
+use birthmark_model::{Answers, Create, Model, Word};
 use std::ffi::{c_char, c_int, c_void, CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::{copy_nonoverlapping, null, null_mut, NonNull};
 use std::slice;
 
-/// `BM_KNOWN_MODE` and so on, in the order of [`Create::values`], and `BM_KNOWN_HOUR`.
-const KNOWN: [u32; 4] = [0x1, 0x2, 0x4, 0x8];
-const KNOWN_HOUR: u32 = 0x10;
+/// The bits of what is known, in the order of [`Create::values`].
+const KNOWN: [u32; 4] = [KNOWN_MODE, KNOWN_UID, KNOWN_GID, KNOWN_CLIENT];
 
 /// `struct bm_model`.
 pub struct Opened {
