@@ -23,7 +23,7 @@ from birthmark.data.common.visible import visible
 from birthmark.data.datasets.tables import read_files
 from birthmark.predictor import FILE_PREDICATES, births
 from birthmark.replayed import Replayed
-from birthmark.terminal import numbers, show, styled
+from birthmark.terminal import show, styled
 
 COLUMNS = 80
 NAMES = 6
@@ -151,8 +151,9 @@ told nothing of earlier ones, {2:.0%} by guessing what was commoner the day befo
 
 
 def _table(rows: list[Saying]) -> Table:
-    headings = ("new file", "will be", *numbers("sure"), "was", "")
-    table = Table(*headings, box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in ("new file", "will be", "sure", "was", ""):
+        table.add_column(heading, justify="right" if heading == "sure" else "left")
     for each in rows:
         mark = styled("right", "green") if each.right else styled("wrong", "red")
         name = visible(each.name.decode(errors="surrogateescape"))
