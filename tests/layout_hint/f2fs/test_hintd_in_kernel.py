@@ -19,17 +19,13 @@ import pytest
 from benchmarks.linux import machine
 from tests import needs
 from tests.layout_hint.hintd import CRATE, ROOT
-from tests.layout_hint.test_hook import hints as image_of
-from tests.layout_hint.write_life import EXTREME, LONG, MEDIUM, SHORT
+from tests.layout_hint.write_life import EXTREME, IMAGE, LONG, MEDIUM, SHORT
 
 pytestmark = pytest.mark.deep
 
 MB = 1 << 20
 BLOCKS = MB // 4096
 KILLS = 12
-IMAGE = image_of(
-    **{"lifespan<=5": "tmp", "HotWrite": "log", "lifespan>5": "txt", "read-only": "iso"}
-)
 BEGIN = """
 set -e
 mount -t f2fs -o mode=lfs,background_gc=off /dev/vda /mnt
@@ -71,7 +67,7 @@ cat /sys/kernel/debug/f2fs/status
 stop
 """
 
-# What mountd would tell nfsd of who may see what, and whoever keeps NFS 4's clients through a crash.
+# What mountd tells nfsd of who may see what, and a program that keeps NFS 4's clients.
 BY_NFS = rf"""
 busybox ifconfig lo 127.0.0.1 up
 busybox mkdir /nfs3 /nfs4 /sbin
@@ -157,7 +153,7 @@ def kills() -> str:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Return the helper, as `layout_hint/hintd/build` builds it, its image, and what makes files."""
+    """Return the helper, built as `layout_hint/hintd/build` does, its image, and `files.c`."""
     for package in machine.missing():
         needs.missing(f"needs {package} (Debian: apt-get install {package})")
     folder = tmp_path_factory.mktemp("programs")
