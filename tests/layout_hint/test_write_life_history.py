@@ -23,7 +23,7 @@ from birthmark.training.registry.versions import Registry
 from tests.builders.lives import files_of, life, names_of
 from tests.builders.traces import attributes, exchange
 from tests.layout_hint.hintd import eventually
-from tests.layout_hint.write_life import SHORT, Hinting, hint_of, made, mounted
+from tests.layout_hint.write_life import LONG, SHORT, Hinting, hint_of, hinted, made, mounted
 from tests.serving.services import logs, served, settings_for
 
 pytestmark = pytest.mark.deep
@@ -96,18 +96,19 @@ class Traffic(threading.Thread):
             self.xid += len(lines)
             self.into.flush()
 
-    def files(self, directory: bytes, lifespan: float | None) -> None:
-        """Let files be created in a directory, the last one just now."""
-        lines = []
-        for number in range(FILES):
-            born = time.time() - PASSED * (FILES - number) / FILES
-            place = f'fh {directory.hex()} name "n{number * 41 % 1000}"'
-            handle = f"fh {directory.hex()[:-8]}{number:08x}"
-            create = f"{place} how U mode 1a4 uid 0 gid 0"
-            lines += exchange(born, 8, "create", create, f"{handle} {attributes(born, 0)}")
-            if lifespan is not None:
-                lines += exchange(born + lifespan, 12, "remove", place, "")
-        self.put(lines)
+
+def files_in(directory: bytes, lifespan: float | None) -> list[tuple[float, str]]:
+    """Return the traffic that creates files in a directory, the last one just now."""
+    lines = []
+    for number in range(FILES):
+        born = time.time() - PASSED * (FILES - number) / FILES
+        place = f'fh {directory.hex()} name "n{number * 41 % 1000}"'
+        handle = f"fh {directory.hex()[:-8]}{number:08x}"
+        create = f"{place} how U mode 1a4 uid 0 gid 0"
+        lines += exchange(born, 8, "create", create, f"{handle} {attributes(born, 0)}")
+        if lifespan is not None:
+            lines += exchange(born + lifespan, 12, "remove", place, "")
+    return lines
 
 
 @contextmanager
@@ -157,18 +158,16 @@ def test_files_of_one_name_are_hinted_by_what_became_of_others_in_their_director
             stack.enter_context(served(settings))
             options.append(f"--service=http://127.0.0.1:{port}")
         helper = hinting(mount, *options, image=asked == "image")
-        others = [made(folder / "n0") for folder in (busy, calm)]
-        traffic.files(handle_of(busy), 0.5)
-        traffic.files(handle_of(calm), None)
+        for folder in (busy, calm):
+            hinted(made(folder / "n0"), LONG)
+        traffic.put(files_in(handle_of(busy), 0.5) + files_in(handle_of(calm), None))
         numbers = count(1)
 
-        def short() -> bool:
+        def told_apart() -> bool:
             name = f"n{next(numbers)}"
-            others.append(made(calm / name))
-            file = made(busy / name)
+            other, file = made(calm / name), made(busy / name)
             time.sleep(0.05)
-            return hint_of(file) == SHORT
+            return (hint_of(other), hint_of(file)) == (LONG, SHORT)
 
-        eventually(short, "a file is hinted as its directory calls for")
+        eventually(told_apart, "files are hinted as their directories call for")
         assert helper.counts()["hinted_short"] >= 1
-        assert [path for path in others if hint_of(path) == SHORT] == []
