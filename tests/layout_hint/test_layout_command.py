@@ -64,11 +64,11 @@ def test_all_policies_are_compared_and_written(day: Path, model: Path, tmp_path:
     by_default, *others = found["results"]
     assert by_default["policy"] == "Default"
     assert by_default["improvement"]["values"] == [0, 0]
-    expected = ["HotDir", "HotName", "HotDir+HotName", "HotWrite", "all three", "oracle"]
+    expected = ["HotDir", "HotName", "HotDir+HotName", "all three", "oracle"]
     for mode in ("reserved", "data", "preferred"):
         own = [each for each in others if each["mode"] == mode]
         assert [each["policy"] for each in own] == [*expected, "HotDir+HotName"]
-        assert [each["nvram"] for each in own] == [False] * 6 + [True]
+        assert [each["nvram"] for each in own] == [False] * 5 + [True]
     for result in found["results"]:
         assert result["inconsistency"] is None
         assert result["target"]["write"]["n"] == 2
