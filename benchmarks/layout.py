@@ -145,7 +145,6 @@ def published(name: str, day: str) -> dict[str, float] | None:
 
 def measured(found: Comparison, timed: Comparison, day: str, mode: str) -> dict[str, Any]:
     """Return the same of a day here, and more: of a comparison for locality, and one for time."""
-
     (state,) = {each.state for each in found.results}
 
     def of(policy: str) -> Result:

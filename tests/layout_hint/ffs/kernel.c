@@ -983,13 +983,6 @@ take_snapshot(void)
 	device.v_vflag |= VV_COPYONWRITE;
 }
 
-/* The file is a snapshot itself, the only one that is never placed. */
-void
-make_snapshot(long ino)
-{
-	nodes[ino].n_inode.i_flags |= SF_SNAPSHOT;
-}
-
 /* Takes a file out of a snapshot's view of the groups, which is its own. */
 void
 expunge(long ino, long bno, int size)

@@ -40,7 +40,6 @@ void		 discard(long, long, int);
 void		 drop(long, long, int);
 void		 set_quota(int, long);
 void		 take_snapshot(void);
-void		 make_snapshot(long);
 void		 expunge(long, long, int);
 void		 soft_updates(void (*)(int, long, int));
 int		 taken(int, long);
