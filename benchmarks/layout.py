@@ -7,7 +7,7 @@
 Of each generated workload five days are made; a model learns from Monday's, and Tuesday's to
 Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thesis section 7.1.
 ``--rate`` is the part of the thesis's load; the cache has as great a part of the thesis's. Of
-captures, the first trains, and each of the others is a day.
+captures, the first trains, and each of the others is a day, with a cache of ``--cache``.
 
 Locality is from replays at the trace's own pace: with a part of the users each has so much more of
 the operations that follow one another at full speed, and the syncer's half minute would make one
@@ -219,7 +219,7 @@ def show(row: dict[str, Any]) -> None:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workloads", nargs="*", default=WORKLOADS)
+    parser.add_argument("workloads", nargs="*", help="default: all, or with --captures none")
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--captures", nargs="+", type=Path, default=[])
     parser.add_argument("--days", type=int, default=4, choices=range(1, 5))
@@ -230,11 +230,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     options = Options(**{name: getattr(given, name) for name in ASKED})
+    names = given.workloads or ([] if given.captures else WORKLOADS)
     with tempfile.TemporaryDirectory() as folder:
         scratch = given.scratch or Path(folder)
-        sites = [
-            generated(name, given.rate, given.days, options, scratch) for name in given.workloads
-        ]
+        sites = [generated(name, given.rate, given.days, options, scratch) for name in names]
         if given.captures:
             sites.append(captured(given.captures, options, scratch))
         result = run(sites, scratch)
