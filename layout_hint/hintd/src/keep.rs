@@ -134,7 +134,7 @@ fn same(wanted: &Config, found: &Config) -> bool {
 pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
     let Some(mode) = settings.mode else { return Ok(None) };
     let policy = settings.policy.iter().fold(0, |mask, hint| mask | *hint as u32);
-    if policy == HOT_WRITE.into() {
+    if policy == u32::from(HOT_WRITE) {
         return Err(io::Error::new(InvalidInput, ALONE));
     }
     Ok(Some(Config {
