@@ -78,6 +78,14 @@ def test_all_policies_are_compared_and_written(day: Path, model: Path, tmp_path:
         assert result["writes"]["mean"] > 0
 
 
+def test_hot_write_alone_is_measured_where_it_is_named(day: Path, model: Path) -> None:
+    options = ("--seeds", "1", "--mode", "data", "--policies", "hotwrite")
+    found = run(day, "--model", model, *CACHE, *options)
+    by_default, alone = found["results"]
+    assert (by_default["policy"], alone["policy"]) == ("Default", "HotWrite")
+    assert alone["inconsistency"] is None
+
+
 def test_the_counts_of_what_is_drawn_are_written_too(
     day: Path, model: Path, tmp_path: Path
 ) -> None:
