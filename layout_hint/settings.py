@@ -53,7 +53,7 @@ class Options(Strict):
     policies: str = Field(
         default=ALL,
         description="hints to follow, separated by commas, as hotdir,hotname,hotdir+hotname;"
-        " all: those of the thesis, HotWrite and the oracle",
+        " all: those of the thesis, all three, and the oracle",
     )
     mode: Literal[Mode, "all"] = Field(
         default=ALL,

@@ -83,7 +83,5 @@ group! {
     }
 }
 /// What each of [`REFUSED`] says to people.
-pub const REFUSED_TEXTS: [&str; 2] = [
-    "none of the predicates HotName, HotDir and HotWrite",
-    "more than the 16 MB that an image may have",
-];
+pub const REFUSED_TEXTS: [&str; 2] =
+    ["neither of the predicates HotName and HotDir", "more than the 16 MB that an image may have"];
