@@ -13,8 +13,9 @@ import pytest
 
 from benchmarks.linux import kernel, machine
 from benchmarks.linux.counters import Counters, read_counters
+from benchmarks.linux.f2fs import summary
 from benchmarks.linux.filling import FOLDER, fill
-from benchmarks.linux.hinted import in_turn
+from benchmarks.linux.hinted import classes, daemon_rule, in_turn
 from benchmarks.linux.knowledge import BLOCK, Hint, begins, perfect, room_needed
 from benchmarks.linux.load import RECORD, Op, Step, steps, write
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
@@ -150,6 +151,38 @@ def test_the_files_of_one_name_have_its_hints_in_turn() -> None:
     creates = [(b"a", 1), (b"b", 2), (b"a", 1), (b"a", 3), (b"c", 4)]
     hinted = {b"a": [Hint.SHORT, Hint.EXTREME], b"b": [Hint.NOT_SET]}
     assert in_turn(creates, hinted) == {1: Hint.SHORT, 2: Hint.NOT_SET, 3: Hint.EXTREME}
+
+
+def test_hints_follow_the_daemons_own_rule() -> None:
+    rule = daemon_rule()
+    assert list(rule) == [Hint.SHORT, Hint.MEDIUM, Hint.EXTREME, Hint.LONG]
+    assert (rule[Hint.SHORT], rule[Hint.LONG]) == ([], [])
+    assert {"lifespan<=30", "HotWrite"} < set(rule[Hint.MEDIUM])
+    assert "lifespan>5" in rule[Hint.EXTREME]
+    with pytest.raises(ValueError, match="expected the option 'short', found none"):
+        daemon_rule("")
+
+
+def test_a_file_is_of_the_first_class_that_is_said_of_it() -> None:
+    answers = {
+        "lifespan<=30": pa.array([True, False, True, False]),
+        "lifespan>5": pa.array([True, True, False, False]),
+    }
+    rule = {Hint.MEDIUM: ["lock", "lifespan<=30"], Hint.EXTREME: ["lifespan>5"]}
+    assert classes(answers, 4, rule) == [Hint.MEDIUM, Hint.EXTREME, Hint.MEDIUM, Hint.NOT_SET]
+
+
+def test_runs_are_summed_up_beside_f2fs_own_lists_and_perfect_knowledge() -> None:
+    moved = {"own": [100, 140], "learned": [80, 100], "perfect": [60, 60]}
+    rows = [
+        {"policy": policy, "seed": seed, "moved": n, "device": 150, "user": 100}
+        for policy, own in moved.items()
+        for seed, n in enumerate(own)
+    ]
+    (learned,) = (line.split() for line in summary(rows) if line.startswith("learned"))
+    assert learned == ["learned", "2", "1.500", "90", "80", "100", "25.0%", "50%"]
+    alone = summary(rows[2:4])[1].split()
+    assert alone == ["learned", "2", "1.500", "90", "80", "100"]
 
 
 STATUS = """

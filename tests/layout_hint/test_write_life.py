@@ -43,6 +43,9 @@ pytestmark = pytest.mark.deep
 IMAGE = image_of(
     **{"lifespan<=5": "tmp", "HotWrite": "log", "lifespan>5": "txt", "read-only": "iso"}
 )
+RULE = {"SHORT": "lock,lifespan<=5", "EXTREME": "read-only", "LONG": "lifespan>5"}
+"""A rule that says each class."""
+
 SETTLED = {
     "hinted_short",
     "hinted_medium",
@@ -72,6 +75,13 @@ def anywhere(request: pytest.FixtureRequest, place: Path) -> Iterator[Path]:
     """Return a file system of each kind."""
     with mounted(place / "mount", request.param) as path:
         yield path
+
+
+@pytest.fixture(autouse=True)
+def rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have helpers hint by ``RULE``, unless they are told otherwise."""
+    for name, keys in RULE.items():
+        monkeypatch.setenv(f"BIRTHMARK_HINTD_{name}", keys)
 
 
 @pytest.fixture
@@ -128,6 +138,16 @@ def test_each_file_gets_the_class_that_its_predicates_say_and_others_none(anywhe
     classes = {name: counts[f"hinted_{name}"] for name in ("short", "medium", "long", "extreme")}
     assert classes == {"short": 2, "medium": 1, "long": 1, "extreme": 1}
     assert (counts["births"], counts["unhinted"], counts["overflows"]) == (6, 1, 0)
+
+
+def test_by_default_what_dies_young_or_is_written_over_is_medium_and_what_stays_is_extreme(
+    mount, hinting, monkeypatch
+):
+    for name in RULE:
+        monkeypatch.delenv(f"BIRTHMARK_HINTD_{name}")
+    hinting(mount)
+    for ending, hint in {"tmp": MEDIUM, "log": MEDIUM, "txt": EXTREME, "iso": EXTREME}.items():
+        hinted(made(mount / f"a.{ending}"), hint)
 
 
 def test_another_rule_may_be_given(mount, hinting):
