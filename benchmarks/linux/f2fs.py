@@ -2,12 +2,14 @@
 
     python -m benchmarks.linux.f2fs BUILD --registry REGISTRY --days DAY... --mark TIME
         [--policies none,own,learned,image,history,both,created,perfect] [--seeds 1 2 3 4 5]
-        [--point accurate] [--full 80] [--mode lfs] [--small 16] [--scratch DIR] [--json OUT]
+        [--point accurate] [--full 80] [--mode lfs] [--small 16] [--machine uml] [--uml /usr]
+        [--scratch DIR] [--json OUT]
 
 BUILD is what ``birthmark replay build`` made of the datasets DAY; REGISTRY has a model of earlier
 days. What comes before TIME (ISO 8601, UTC) ages the file system, and what comes from then on is
-counted. In a virtual machine (``machine.py``) F2FS is made new, filled (``filling.py``), and the
-load played (``player.c``), once for each policy and seed:
+counted. In a kernel that runs as a program (``user_mode.py``), or in a virtual machine
+(``machine.py``, with ``--machine qemu``), F2FS is made new, filled (``filling.py``), and the load
+played (``player.c``), once for each policy and seed:
 
 - ``none``: both lists are empty;
 - ``own``: the lists that ``mkfs.f2fs`` brings;
@@ -49,7 +51,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.linux import machine
+from benchmarks.linux import machine, user_mode
 from benchmarks.linux.counters import Counters, read_counters
 from benchmarks.linux.filling import fill
 from benchmarks.linux.hinted import daemon_rule, hints
@@ -193,7 +195,11 @@ def play(load: Load, policy: str, seed: int, given: argparse.Namespace, scratch:
         every = [*there, *fill(there, percent, load.room, seed), *done]
         write(file, every, load.hints.get(policy, {}))
     lists = load.learned if policy in LEARNED else None if policy == "own" else Lists()
-    printed = machine.run(script(given.mode, lists, given.small), disk, scratch, [player], recorded)
+    commands = script(given.mode, lists, given.small)
+    if given.machine == "qemu":
+        printed = machine.run(commands, disk, scratch, [player], recorded)
+    else:
+        printed = user_mode.run(commands, disk, scratch, [player], recorded, given.uml)
     disk.unlink()
     recorded.unlink()
     (scratch / "printed").write_text(printed)
@@ -204,8 +210,8 @@ def show(policy: str, seed: int, found: Counters) -> None:
     """Print a run."""
     print(
         f"{policy:8} {seed:4} {found.device / found.user:7.3f} {found.moved:10,}"
-        f" {found.moved_data:10,} {found.user:10,} {found.device:10,}"
-        f" {found.refused:6,} {found.hinted:7,} {found.utilization:4}%",
+        f" {found.user:10,} {found.device:10,} {found.refused:6,} {found.hinted:7,}"
+        f" {found.full:4}%",
         flush=True,
     )
 
@@ -218,7 +224,7 @@ def run(given: argparse.Namespace, scratch: Path) -> list[Row]:
         f" {load.needed / _MB:,.0f} at most"
     )
     print(
-        f"{'policy':8} {'seed':>4} {'written':>7} {'moved':>10} {'of data':>10}"
+        f"{'policy':8} {'seed':>4} {'written':>7} {'moved':>10}"
         f" {'user':>10} {'device':>10} {'failed':>6} {'hinted':>7} {'full':>5}"
     )
     rows: list[Row] = []
@@ -273,6 +279,8 @@ def main() -> None:
     parser.add_argument("--full", type=int, default=80)
     parser.add_argument("--mode", choices=("lfs", "adaptive"), default="lfs")
     parser.add_argument("--small", type=int, default=SMALL)
+    parser.add_argument("--machine", choices=("uml", "qemu"), default="uml")
+    parser.add_argument("--uml", type=Path, default=user_mode.PACKAGE)
     parser.add_argument("--scratch", type=Path)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()

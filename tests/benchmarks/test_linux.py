@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.linux import kernel, machine
+from benchmarks.linux import kernel, machine, user_mode
 from benchmarks.linux.counters import Counters, read_counters
 from benchmarks.linux.f2fs import summary
 from benchmarks.linux.filling import FOLDER, fill
@@ -186,41 +186,61 @@ def test_runs_are_summed_up_beside_f2fs_own_lists_and_perfect_knowledge() -> Non
 
 
 STATUS = """
-Utilization: 79% (9 valid blocks, 3 discard blocks)
   - COLD   data:       61       61       61          0          0       {cold}
   - WARM   data:      123      123      123          0          0        20
   - HOT    data:       -1        3        3          1          0         30
   - Dir   dnode:        0        0        0          1          0          1
-Try to move {moved} blocks (BG: 0)
-  - data blocks : 7 (0)
 """
 
 
-def printed(when: str, user: int, moved: int, cold: int, sectors: int) -> str:
-    counted = {"user_blocks": user, "refused": 1, "hinted": 2}
+def printed(when: str, user: int, moved: int, sectors: int, cold: int | None = None) -> str:
+    counted = {"user_blocks": user, "refused": 1, "hinted": 2, "full": 79}
     lines = "".join(f"{when}.{key} {value}\n" for key, value in counted.items())
-    status = STATUS.format(cold=cold, moved=moved)
-    disk = f"1 2 3 4 5 6 {sectors} 8"
-    files = {"/sys/kernel/debug/f2fs/status": status, "/sys/block/vda/stat": disk}
+    files = {
+        "/sys/fs/f2fs/ubda/moved_blocks_foreground": str(moved - 4),
+        "/sys/fs/f2fs/ubda/moved_blocks_background": "4",
+        "/sys/block/ubda/stat": f"1 2 3 4 5 6 {sectors} 8",
+    }
+    if cold is not None:
+        files["/sys/kernel/debug/f2fs/status"] = STATUS.format(cold=cold)
     return lines + "".join(f"<{when} {path}>\n{text}\n</{when}>\n" for path, text in files.items())
 
 
 def test_counters_are_read_and_those_of_an_earlier_time_taken_from_them() -> None:
-    text = printed("mark", 10, 100, 11, 800) + printed("end", 15, 130, 10, 880)
+    text = printed("mark", 10, 100, 800) + printed("end", 15, 130, 880)
     end = read_counters(text, "end")
-    assert end == Counters(15, 110, 130, 7, 1, 2, 10, 20, 30, 79)
+    assert end == Counters(15, 110, 130, 1, 2, 79)
     since = end.since(read_counters(text, "mark"))
-    assert since == Counters(5, 10, 30, 0, 0, 0, 10, 20, 30, 79)
+    assert since == Counters(5, 10, 30, 0, 0, 79)
+
+
+def test_where_the_kernel_says_what_is_valid_in_each_log_that_is_read_too() -> None:
+    found = read_counters(printed("end", 15, 130, 880, cold=10), "end")
+    assert (found.cold, found.warm, found.hot) == (10, 20, 30)
 
 
 def test_counters_that_are_not_there_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected /sys/kernel/debug/f2fs/status at 'end'"):
-        read_counters(printed("mark", 1, 1, 1, 1), "end")
-    without = printed("end", 1, 1, 1, 1).replace("Try to move", "Moved")
-    with pytest.raises(ValueError, match="in the status of F2FS, found none"):
+    with pytest.raises(ValueError, match=r"expected /sys/block/.* at 'end', found none"):
+        read_counters(printed("mark", 1, 5, 1), "end")
+    without = printed("end", 1, 5, 1).replace("blocks_background", "blocks")
+    with pytest.raises(ValueError, match=r"moved_blocks_background at 'end', found none"):
         read_counters(without, "end")
     with pytest.raises(ValueError, match="found no 'hinted'"):
-        read_counters(printed("end", 1, 1, 1, 1).replace("end.hinted", "x"), "end")
+        read_counters(printed("end", 1, 5, 1).replace("end.hinted", "x"), "end")
+
+
+def test_a_kernel_that_runs_as_a_program_is_found_and_needs_no_modules_for_disks(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(kernel.MachineError, match="expected the package user-mode-linux"):
+        user_mode.find_user_mode(tmp_path)
+    modules = tmp_path / "lib/uml/modules/6.1"
+    for folder in (modules, tmp_path / "bin"):
+        folder.mkdir(parents=True)
+    (tmp_path / "bin/linux.uml").touch()
+    (modules / "modules.dep").write_text("fs/f2fs.ko: lib/a.ko\nlib/a.ko:\n")
+    found = user_mode.find_user_mode(tmp_path).needed(["virtio_blk", "f2fs"])
+    assert [path.name for path in found] == ["a.ko", "f2fs.ko"]
 
 
 def kernel_with(folder: Path, modules: str, built_in: str = "") -> kernel.Kernel:
