@@ -78,6 +78,9 @@ NEEDED = 0.6
 SMALL = 16
 """The greatest number of dirty blocks of a file that F2FS takes for hot unless it is told."""
 
+WORTH = 0.05
+"""The least share that perfect knowledge saves for parts of that to be told."""
+
 _PLAYER = Path(__file__).with_name("player.c")
 _MB = 1 << 20
 _LISTS = "/sys/fs/f2fs/vda/extension_list"
@@ -251,13 +254,14 @@ def summary(rows: Sequence[Row]) -> list[str]:
         written.setdefault(row["policy"], []).append(row["device"] / row["user"])
     means = {policy: statistics.fmean(own) for policy, own in moved.items()}
     own, best = means.get("own"), means.get("perfect")
+    saves = own - best if own and best and own - best >= WORTH * own else 0
     lines = [
         f"{'policy':8} {'seeds':>5} {'written':>7} {'moved':>10} {'least':>10} {'most':>10}"
         f" {'fewer':>7} {'of perfect':>10}"
     ]
     for policy, mean in means.items():
         fewer = f"{100 * (1 - mean / own):.1f}%" if own else ""
-        share = f"{100 * (own - mean) / (own - best):.0f}%" if own and best and best != own else ""
+        share = f"{100 * (own - mean) / saves:.0f}%" if own and saves else ""
         lines.append(
             f"{policy:8} {len(moved[policy]):5} {statistics.fmean(written[policy]):7.3f}"
             f" {mean:10,.0f} {min(moved[policy]):10,} {max(moved[policy]):10,}"

@@ -12,13 +12,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.linux import kernel, machine, user_mode
+from benchmarks.linux.bound import said
 from benchmarks.linux.counters import Counters, read_counters
 from benchmarks.linux.f2fs import summary
 from benchmarks.linux.filling import FOLDER, fill
 from benchmarks.linux.hinted import classes, daemon_rule, in_turn
 from benchmarks.linux.knowledge import BLOCK, Hint, begins, perfect, room_needed
 from benchmarks.linux.load import RECORD, Op, Step, steps, write
+from benchmarks.linux.users import some
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.layout_hint.f2fs.extensions import Lists
+from tests.builders.lives import files_of, life
 
 SECOND = 1_000_000
 MB = 1 << 20
@@ -181,8 +185,34 @@ def test_runs_are_summed_up_beside_f2fs_own_lists_and_perfect_knowledge() -> Non
     ]
     (learned,) = (line.split() for line in summary(rows) if line.startswith("learned"))
     assert learned == ["learned", "2", "1.500", "90", "80", "100", "25.0%", "50%"]
+    (own,) = (line.split() for line in summary(rows) if line.startswith("own"))
+    assert own[-2:] == ["0.0%", "0%"]
     alone = summary(rows[2:4])[1].split()
     assert alone == ["learned", "2", "1.500", "90", "80", "100"]
+
+
+def test_a_list_is_wrong_of_the_births_that_became_what_it_does_not_say() -> None:
+    data = {"max_size": 9000, "writes": 1, "bytes_written": 9000}
+    lives = files_of(
+        life(b"a.tmp", 0.0, 2.0, **data),
+        life(b"b.TMP~", 1.0, 100.0, **data),  # lives longer
+        life(b"c.html", 2.0, 100.0, **data),
+        life(b"d.html", 3.0, 100.0, **{**data, "bytes_written": 90_000_000}),  # written over
+        life(b"e.tmp", 4.0, **{**data, "observed_until": 5.0}),  # not known
+    )
+    lists = Lists(cold=("html",), hot=("tmp",))
+    assert said(lists, lives, "hot")[:2] == (2, 1)
+    assert said(lists, lives, "cold")[:2] == (2, 1)
+
+
+def test_some_users_of_a_trace_are_kept_with_all_that_they_do(tmp_path: Path) -> None:
+    trace, out = tmp_path / "all.parquet", tmp_path / "some.parquet"
+    rows = {"uid": [7, 3, 9, 3, None, 5], "name": [b"a", b"b", b"c", b"d", b"e", b"f"]}
+    pq.write_table(
+        pa.table({"uid": pa.array(rows["uid"], pa.uint32()), "name": rows["name"]}), trace
+    )
+    some(trace, out, of=2)
+    assert pq.read_table(out)["name"].to_pylist() == [b"a", b"b", b"d"]
 
 
 STATUS = """
