@@ -18,6 +18,7 @@ played (``player.c``), once for each policy and seed:
   default, which asks the image of ``birthmark image --point``, told nothing (``hinted.py``);
 - ``history``: the same, told what was seen before the create;
 - ``both``: the lists of ``learned``, and the hints of ``history``;
+- ``beside``: F2FS's own lists, and the hints of ``history``;
 - ``created``: no lists; each file that is created gets the hint of its own future
   (``knowledge.py``), by the daemon's rule: short-lived data are not told to F2FS;
 - ``perfect``: the same, and so do files that were there before, of whose create nobody hears;
@@ -66,11 +67,11 @@ from birthmark.serving.models.published import load_model
 from birthmark.training.registry.versions import Registry
 
 POLICIES = ("none", "own", "learned", "image", "history", "both", "created", "perfect")
-ALSO = ("perfect-short",)
+ALSO = ("beside", "perfect-short")
 """What is played only if it is asked for."""
 
-LEARNED = ("learned", "both")
-"""Those with learned lists."""
+LEARNED, OWN = ("learned", "both"), ("own", "beside")
+"""Those with learned lists, and with F2FS's own."""
 
 NEEDED = 0.6
 """The part of a file system that a load fills at its fullest."""
@@ -130,6 +131,7 @@ def read_load(given: argparse.Namespace) -> Load:
         "image": lambda: hints(model, given.build, given.days, False, rule),
         "history": lambda: hints(model, given.build, given.days, True, rule),
         "both": lambda: hints(model, given.build, given.days, True, rule),
+        "beside": lambda: hints(model, given.build, given.days, True, rule),
         "created": lambda: _of_created(played, _unshort(perfect(played, free))),
         "perfect": lambda: _unshort(perfect(played, free)),
         "perfect-short": lambda: perfect(played, free),
@@ -197,7 +199,7 @@ def play(load: Load, policy: str, seed: int, given: argparse.Namespace, scratch:
     with recorded.open("wb") as file:
         every = [*there, *fill(there, percent, load.room, seed), *done]
         write(file, every, load.hints.get(policy, {}))
-    lists = load.learned if policy in LEARNED else None if policy == "own" else Lists()
+    lists = load.learned if policy in LEARNED else None if policy in OWN else Lists()
     commands = script(given.mode, lists, given.small)
     if given.machine == "qemu":
         printed = machine.run(commands, disk, scratch, [player], recorded)
@@ -270,6 +272,14 @@ def summary(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def policies(text: str) -> list[str]:
+    """Return the policies that a text names, between commas; raise ``ValueError`` for others."""
+    named = text.split(",")
+    if unknown := [name for name in named if name not in (*POLICIES, *ALSO)]:
+        raise ValueError(f"expected {', '.join((*POLICIES, *ALSO))}, found {unknown[0]!r}")
+    return named
+
+
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -277,7 +287,7 @@ def main() -> None:
     parser.add_argument("--registry", required=True)
     parser.add_argument("--days", type=Path, nargs="+", required=True)
     parser.add_argument("--mark", required=True)
-    parser.add_argument("--policies", type=lambda text: text.split(","), default=[*POLICIES])
+    parser.add_argument("--policies", type=policies, default=[*POLICIES])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--point", choices=POINTS, default="accurate")
     parser.add_argument("--full", type=int, default=80)

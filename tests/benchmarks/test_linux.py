@@ -14,7 +14,7 @@ import pytest
 from benchmarks.linux import kernel, machine, user_mode
 from benchmarks.linux.bound import said
 from benchmarks.linux.counters import Counters, read_counters
-from benchmarks.linux.f2fs import summary
+from benchmarks.linux.f2fs import policies, summary
 from benchmarks.linux.filling import FOLDER, fill
 from benchmarks.linux.hinted import classes, daemon_rule, in_turn
 from benchmarks.linux.knowledge import BLOCK, Hint, begins, perfect, room_needed
@@ -174,6 +174,12 @@ def test_a_file_is_of_the_first_class_that_is_said_of_it() -> None:
     }
     rule = {Hint.MEDIUM: ["lock", "lifespan<=30"], Hint.EXTREME: ["lifespan>5"]}
     assert classes(answers, 4, rule) == [Hint.MEDIUM, Hint.EXTREME, Hint.MEDIUM, Hint.NOT_SET]
+
+
+def test_a_policy_that_is_none_is_refused() -> None:
+    assert policies("own,beside") == ["own", "beside"]
+    with pytest.raises(ValueError, match="perfect-short, found 'best'"):
+        policies("own,best")
 
 
 def test_runs_are_summed_up_beside_f2fs_own_lists_and_perfect_knowledge() -> None:
