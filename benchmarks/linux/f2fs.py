@@ -273,10 +273,11 @@ def summary(rows: Sequence[Row]) -> list[str]:
 
 
 def policies(text: str) -> list[str]:
-    """Return the policies that a text names, between commas; raise ``ValueError`` for others."""
+    """Return the policies that a text names, between commas; others are refused."""
     named = text.split(",")
     if unknown := [name for name in named if name not in (*POLICIES, *ALSO)]:
-        raise ValueError(f"expected {', '.join((*POLICIES, *ALSO))}, found {unknown[0]!r}")
+        known = ", ".join((*POLICIES, *ALSO))
+        raise argparse.ArgumentTypeError(f"expected {known}, found {unknown[0]!r}")
     return named
 
 

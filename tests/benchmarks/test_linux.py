@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
@@ -178,7 +179,7 @@ def test_a_file_is_of_the_first_class_that_is_said_of_it() -> None:
 
 def test_a_policy_that_is_none_is_refused() -> None:
     assert policies("own,beside") == ["own", "beside"]
-    with pytest.raises(ValueError, match="perfect-short, found 'best'"):
+    with pytest.raises(ArgumentTypeError, match="perfect-short, found 'best'"):
         policies("own,best")
 
 
