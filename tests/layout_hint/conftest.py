@@ -11,7 +11,7 @@ import pytest
 
 from tests import needs
 from tests.layout_hint.hintd import CRATE, ROOT, Answering, Helper, Process, answering
-from tests.layout_hint.write_life import IMAGE, Hinting, mounted
+from tests.layout_hint.write_life import IMAGE, RULE, Hinting, mounted
 from tests.waiting import reserved_port
 
 
@@ -61,9 +61,13 @@ def mount(place: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def hinting(place: Path, started: list[Process], program: Path) -> Hinting:
-    """Return what starts a helper that hints, and waits until it watches."""
+def hinting(
+    place: Path, started: list[Process], program: Path, monkeypatch: pytest.MonkeyPatch
+) -> Hinting:
+    """Return what starts a helper that hints by ``RULE``, and waits until it watches."""
     (place / "image").write_bytes(IMAGE)
+    for name, keys in RULE.items():
+        monkeypatch.setenv(name, keys)
 
     def start(
         mount: Path, *more: str, image: bool = True, measured: bool = False, ready: bool = True

@@ -30,6 +30,7 @@ from tests.layout_hint.write_life import (
     IMAGE,
     LONG,
     MEDIUM,
+    RULE,
     SHORT,
     Hinting,
     hint_of,
@@ -98,6 +99,16 @@ def test_each_file_gets_the_class_that_its_predicates_say_and_others_none(anywhe
     classes = {name: counts[f"hinted_{name}"] for name in ("short", "medium", "long", "extreme")}
     assert classes == {"short": 2, "medium": 1, "long": 1, "extreme": 1}
     assert (counts["births"], counts["unhinted"], counts["overflows"]) == (6, 1, 0)
+
+
+def test_by_default_what_dies_young_or_is_written_over_is_medium_and_what_stays_is_extreme(
+    mount, hinting, monkeypatch
+):
+    for name in RULE:
+        monkeypatch.delenv(name)
+    hinting(mount)
+    for ending, hint in {"tmp": MEDIUM, "log": MEDIUM, "txt": EXTREME, "iso": EXTREME}.items():
+        hinted(made(mount / f"a.{ending}"), hint)
 
 
 def test_another_rule_may_be_given(mount, hinting):

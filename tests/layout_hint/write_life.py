@@ -22,6 +22,13 @@ IMAGE = image_of(
 )
 """Calls files of a class each by the ends of their names."""
 
+RULE = {
+    "BIRTHMARK_HINTD_SHORT": "lock,lifespan<=5,lifespan<=30",
+    "BIRTHMARK_HINTD_EXTREME": "read-only",
+    "BIRTHMARK_HINTD_LONG": "lifespan>5",
+}
+"""Variables that have helpers say each class, which they do not by default."""
+
 Hinting = Callable[..., Helper]
 """Starts a helper that hints (the fixture ``hinting``)."""
 

@@ -19,14 +19,16 @@ import pytest
 from benchmarks.linux import machine
 from tests import needs
 from tests.layout_hint.hintd import CRATE, ROOT
-from tests.layout_hint.write_life import EXTREME, IMAGE, LONG, MEDIUM, SHORT
+from tests.layout_hint.write_life import EXTREME, IMAGE, LONG, MEDIUM, RULE, SHORT
 
 pytestmark = pytest.mark.deep
 
 MB = 1 << 20
 BLOCKS = MB // 4096
 KILLS = 12
-BEGIN = """
+BEGIN = (
+    "".join(f"export {name}='{keys}'\n" for name, keys in RULE.items())
+    + """
 set -e
 mount -t f2fs -o mode=lfs,background_gc=off /dev/vda /mnt
 begin() {
@@ -50,6 +52,7 @@ hinted() {
     files wait "$@" || { stop; return 1; }
 }
 """
+)
 """Commands for the helper in the machine."""
 
 BY_NAME = f"""
