@@ -1,0 +1,237 @@
+"""What loads a server: operations counted by a scan's own counters, and who made most of them."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from birthmark.data.common.arrays import Bools, Floats, Ints
+from birthmark.data.common.durations import SECOND
+from birthmark.data.scan import words
+from birthmark.data.scan.count import Plan
+from birthmark.data.settings import Counting, Ranked, TopKey
+from birthmark.data.top.sums import APART, FIGURES, WORDS, Keyed, Recent, Total
+
+KEYS: tuple[TopKey, ...] = get_args(TopKey)
+SETTLED = SECOND // 2
+"""A second is looked at when the trace is so far beyond it: most of its calls have replies then."""
+
+HIDES = 0.9
+"""A directory is left out where one below it has at least this share of its operations."""
+
+TELLING = 10
+"""Ranked by latency, those with fewer replies come behind the others: they say little."""
+
+_AT = {name: at for at, name in enumerate(FIGURES)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one of a kind did, or all did together.
+
+    Attributes:
+        name: a user's number, a client's address, or a path; None: no user was named.
+        ops, errors, unanswered, bytes_read, bytes_written: as in a scan's table.
+        latency_mean: mean time from call to reply, µs; None: no reply.
+        latency_p99: what 99% did not exceed, µs, as in a scan's table; None: not known.
+        mostly: the operation that there were most of; empty: none.
+    """
+
+    name: str | int | None
+    ops: int = 0
+    errors: int = 0
+    unanswered: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    latency_mean: float | None = None
+    latency_p99: int | None = None
+    mostly: str = ""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was counted in a stretch of time.
+
+    Attributes:
+        since, until: when it begins and ends, µs since the epoch.
+        total: all together.
+        rows: by key, the busiest, in their order.
+    """
+
+    since: int
+    until: int
+    total: Row
+    rows: dict[TopKey, list[Row]] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return (self.until - self.since) / SECOND
+
+
+class Load:
+    """Counts operations for each key, by the counters of `birthmark scan`.
+
+    Live, they are counted by the second in which they were called, and what was counted is seen at
+    once, under the paths that files have then. Else periods are those of a scan, and are seen when
+    they have passed.
+
+    Attributes:
+        columns: the columns of the operations table that it needs.
+        operations: how many were taken.
+        first, last: when the first was called, and when the last was called or answered, µs since
+            the epoch; None: there was none.
+    """
+
+    def __init__(
+        self,
+        only: Counting | None = None,
+        keys: tuple[TopKey, ...] = KEYS,
+        reach: int | None = None,
+    ) -> None:
+        """Count for some keys, for the clients, users and groups of ``only``.
+
+        Live, it may be looked back for ``reach`` µs; None: not live.
+        """
+        asked = Plan.of(only or Counting())
+        period = asked.period if reach is None else SECOND
+        filters = (asked.clients, asked.uids, asked.gids)
+        own = {key: Plan(period, [words.key(key)], APART, *filters) for key in keys}
+        self._counters = {key: plan.counter(files=False) for key, plan in own.items()}
+        self._keyed = {key: Keyed(words.key(key)) for key in keys}
+        self._all = Plan(period, [], [], *filters).counter(files=False)
+        self._total = Total()
+        self._stretch = None if reach is None else Recent(reach)
+        counters = [self._all, *self._counters.values()]
+        self.columns = list(dict.fromkeys(name for each in counters for name in each.columns))
+        self.operations = 0
+        self.first: int | None = None
+        self.last: int | None = None
+
+    def update(self, batches: list[pa.RecordBatch]) -> None:
+        """Take operations, in about the order of their replies."""
+        for batch in _together([each.select(self.columns) for each in batches if len(each)]):
+            self.operations += len(batch)
+            self._span(batch)
+            for counter in (self._all, *self._counters.values()):
+                counter.update(batch)
+            if self._stretch is None:
+                self._see()
+
+    def finish(self) -> None:
+        """See all that was counted, whether or not its period has passed."""
+        for counter in (self._all, *self._counters.values()):
+            counter.finish()
+        self._see()
+
+    def look_at(self, since: int, until: int) -> None:
+        """Look at the whole seconds from ``since`` to ``until``, µs; both are rounded down."""
+        assert self._stretch is not None
+        self.finish()
+        was = copy.copy(self._stretch)
+        self._stretch.since = since // SECOND * SECOND
+        self._stretch.until = until // SECOND * SECOND
+        for keyed in self._keyed.values():
+            keyed.move(was, self._stretch)
+
+    def recent(self, order: Ranked, count: int, keys: tuple[TopKey, ...] = KEYS) -> Seen:
+        """Return what was counted in the stretch that is looked at."""
+        assert self._stretch is not None
+        total = _total(self._total.recent(self._stretch))
+        rows = {
+            key: _busiest(key, own, own.recent.first(len(own.names)), order, count)
+            for key in keys
+            if (own := self._keyed.get(key))
+        }
+        return Seen(self._stretch.since, self._stretch.until, total, rows)
+
+    def whole(self, order: Ranked, count: int, keys: tuple[TopKey, ...] = KEYS) -> Seen:
+        """Return what was counted from the first operation to the last."""
+        rows = {
+            key: _busiest(key, own, own.whole.first(len(own.names)), order, count)
+            for key in keys
+            if (own := self._keyed.get(key))
+        }
+        return Seen(self.first or 0, self.last or 0, _total(self._total.whole()), rows)
+
+    def _see(self) -> None:
+        self._total.take(self._all.take(), self._stretch)
+        for key, counter in self._counters.items():
+            self._keyed[key].take(counter.take(), self._stretch)
+
+    def _span(self, batch: pa.RecordBatch) -> None:
+        called = pc.min_max(batch["time"].cast(pa.int64())).as_py()
+        answered = pc.max(batch["reply_time"].cast(pa.int64())).as_py()
+        last = max(called["max"], answered or 0)
+        self.first = called["min"] if self.first is None else min(self.first, called["min"])
+        self.last = last if self.last is None else max(self.last, last)
+
+
+def _together(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Return small batches as one: each costs every counter something."""
+    if len(batches) < 2:
+        return batches
+    whole: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return whole
+
+
+def _total(rows: pa.RecordBatch) -> Row:
+    if not rows.num_rows:
+        return Row(None)
+    (found,) = rows.to_pylist()
+    sums = ("ops", "errors", "unanswered", "bytes_read", "bytes_written")
+    latencies = ("latency_mean", "latency_p99")
+    return Row(None, **{name: found[name] for name in (*sums, *latencies)})
+
+
+def _busiest(key: TopKey, keyed: Keyed, sums: Ints, order: Ranked, count: int) -> list[Row]:
+    """Return the rows that have most of something, and then most operations."""
+    by, ops = _ranks(sums, order), sums[:, _AT["ops"]]
+    told = _say_more(keyed, ops) if key == "directory" else ops > 0
+    found = np.flatnonzero(told)
+    if len(found) > count:
+        least = np.partition(by[found], -count)[-count]
+        found = found[by[found] >= least]
+    ordered = sorted(found.tolist(), key=lambda at: (-by[at], -ops[at], _sortable(keyed.names[at])))
+    return [_row(keyed.names[at], sums[at]) for at in ordered[:count]]
+
+
+def _ranks(sums: Ints, order: Ranked) -> Floats:
+    column = {name: sums[:, at].astype(np.float64) for name, at in _AT.items()}
+    match order:
+        case "bytes":
+            return column["bytes_read"] + column["bytes_written"]
+        case "read" | "written":
+            return column[f"bytes_{order}"]
+        case "latency":
+            answered = column["answered"]
+            mean = column["latency_sum"] / np.maximum(answered, 1)
+            return np.where(answered >= TELLING, mean, mean * 1e-12)
+        case _:
+            return column[order]
+
+
+def _sortable(name: str | int | None) -> tuple[int, str]:
+    return (name, "") if isinstance(name, int) else (-1, name or "")
+
+
+def _say_more(keyed: Keyed, ops: Ints) -> Bools:
+    """Tell which directories say more than one below: in it is less than most of what they do."""
+    child = np.zeros(len(ops), np.int64)
+    parents = np.array([keyed.parent(at) for at in range(len(ops))], np.int64)
+    below = np.flatnonzero(parents >= 0)
+    np.maximum.at(child, parents[below], ops[below])
+    return child < HIDES * ops
+
+
+def _row(name: str | int | None, sums: Ints) -> Row:
+    own = dict(zip(FIGURES, sums.tolist(), strict=False))
+    ops = sums[len(FIGURES) :]
+    answered, latency = own.pop("answered"), own.pop("latency_sum")
+    mean = latency / answered if answered else None
+    return Row(name, **own, latency_mean=mean, mostly=WORDS[int(ops.argmax())])
