@@ -9,17 +9,18 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from birthmark.data.settings import Watching
+from birthmark.data.settings import Counting, Watching
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
 from birthmark.terminal import Terminal, counting
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
     from birthmark.commands.top_screen import View
+    from birthmark.data.top.load import Load
     from birthmark.data.top.watch import Watch
 
 
@@ -56,11 +57,12 @@ def top(
     On a terminal it is a screen that refreshes; the first letters of the words in its last line
     are keys. Elsewhere it is one picture of a trace, and of live traffic a line every second.
     """
+    from birthmark.commands.top_page import title
     from birthmark.commands.top_screen import View, show
 
     if once + as_lines + as_json > 1:
         raise typer.BadParameter("expected one of --once, --line and --json")
-    view = View(_title(traces), asked, _users(asked.passwd))
+    view = View(title(traces), asked, _users(asked.passwd))
     watch = _watched(traces, view, follow, pace)
     if watch is None:
         _of_trace(traces, view, once, as_lines, as_json)
@@ -74,22 +76,28 @@ def top(
         watch.feed.close()
 
 
+def of_trace(traces: Sequence[str], only: Counting) -> tuple[Load, dict[str, Any]]:
+    """Count a whole trace; return also what is lost and generated of it, for a picture."""
+    from birthmark.data.top.whole import read
+
+    with counting("operations") as tell:
+        load, found = read(traces, only, tell)
+    warn(found.warnings)
+    return load, {"lost": found.lost, "generated": found.generated}
+
+
 def _of_trace(traces: Sequence[str], view: View, once: bool, as_lines: bool, as_json: bool) -> None:
     """Show a whole trace."""
     from birthmark.commands import top_lines
     from birthmark.commands.top_screen import show
-    from birthmark.data.top.whole import read
 
-    with counting("operations") as tell:
-        load, found = read(traces, view.asked.counting(), tell)
-    warn(found.warnings)
-    more = {"lost": found.lost, "generated": found.generated}
+    load, more = of_trace(traces, view.asked.counting())
     if as_lines or as_json:
         seen = load.whole(view.order, view.asked.count)
         if as_json:
-            top_lines.write(top_lines.as_object(seen, view.users, found.lost, found.generated))
+            top_lines.write(top_lines.as_object(seen, view.users, **more))
         else:
-            top_lines.begin(found.generated)
+            top_lines.begin(more["generated"])
             top_lines.write(top_lines.as_line(seen, view.users))
     elif once or not _is_screen():
         top_lines.print_picture(view.of_trace(load, **more), view.asked.count)
@@ -179,7 +187,7 @@ def _passes(trace: str) -> bool:
     from birthmark.data.datasets.ingests import records
 
     if trace == "-":
-        return not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+        return not stat.S_ISREG(os.fstat(0).st_mode)
     path = Path(trace)
     if path.is_dir():
         with suppress(FileNotFoundError):
@@ -198,10 +206,6 @@ def _users(passwd: Path) -> dict[int, str]:
             return names(passwd)
         return {}
     return names(passwd)
-
-
-def _title(traces: Sequence[str]) -> str:
-    return ", ".join("stdin" if each == "-" else Path(each).name for each in traces)
 
 
 def _is_screen() -> bool:

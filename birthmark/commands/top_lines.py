@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from birthmark.commands.top_page import Picture, heading, table
+from birthmark.commands.top_page import Picture, heading, table, title
 from birthmark.data.common.durations import SECOND
 from birthmark.data.common.visible import visible
 from birthmark.data.generated import Mark, comment, label
@@ -19,6 +19,7 @@ from birthmark.data.top.load import KEYS, Row, Seen
 from birthmark.terminal import Terminal
 
 SUMS = ("ops", "errors", "bytes_read", "bytes_written")
+WIDTH = 80
 HEAD = f"#time seconds {' '.join(SUMS)} us_mean us_p99 {' '.join(KEYS)}"
 """The names of the columns; the last are the busiest of each kind."""
 
@@ -87,6 +88,17 @@ def _row(key: TopKey, row: Row, users: Mapping[int, str]) -> dict[str, Any]:
 
 def _instant(micros: int) -> str:
     return datetime.fromtimestamp(micros / SECOND, UTC).isoformat()
+
+
+def print_busiest(seen: Seen, traces: Sequence[str], count: int, **more: Any) -> None:
+    """Print the head, and the busiest of each kind, in 80 columns or those of the terminal."""
+    terminal = Terminal()
+    width = terminal.width if terminal.is_terminal else WIDTH
+    shown = [Picture(title(traces), seen, key, "ops", **more) for key in KEYS]
+    tables = [line for each in shown for line in table(each, each.by, width, count)]
+    for line in [*heading(shown[0]), *tables]:
+        line.rstrip()
+        terminal.print(line, soft_wrap=True)
 
 
 def print_picture(picture: Picture, count: int) -> None:

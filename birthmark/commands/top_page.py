@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import get_args
 
 from rich.cells import cell_len
@@ -43,7 +44,7 @@ class Picture:
         title: what is looked at.
         seen: what was counted in the stretch that is shown.
         by, order: whose rows are shown, and their order.
-        stretch: the stretch in words, as ``last 10 s``.
+        live: the stretch in words, as ``last 10 s``; empty: it is a whole trace.
         per_second: whether numbers are told per second, and not whole.
         clock: the trace's time, µs since the epoch; None: nothing came yet.
         operations, since: how many there were since the start, and when that was.
@@ -57,8 +58,8 @@ class Picture:
     seen: Seen
     by: TopKey
     order: Ranked
-    stretch: str
-    per_second: bool
+    live: str = ""
+    per_second: bool = False
     clock: int | None = None
     operations: int = 0
     since: int | None = None
@@ -75,6 +76,12 @@ class Picture:
         if key == "user" and isinstance(row.name, int):
             return self.users.get(row.name, str(row.name))
         return str(row.name)
+
+
+def title(traces: Sequence[str]) -> str:
+    """Return what is looked at, in few words."""
+    first = "stdin" if traces[0] == "-" else Path(traces[0]).name
+    return first if len(traces) == 1 else f"{first} and {len(traces) - 1} more"
 
 
 def screen(picture: Picture, width: int, height: int) -> Text:
@@ -95,11 +102,12 @@ def heading(picture: Picture) -> list[Text]:
     total, seconds = seen.total, seen.seconds if picture.per_second else None
     rate = "" if seconds is None else "/s"
     share = f" ({_percent(total.errors, total.ops)})" if total.errors else ""
-    first = [picture.title, picture.stretch, _clock(picture), _behind(picture), picture.state]
+    when = [picture.live, _clock(picture.clock)] if picture.live else [_span(seen)]
+    first = [picture.title, *when, _behind(picture), picture.state]
     work = (
         f"{_number(total.ops, seconds)} ops{rate}",
-        f"{_number(total.bytes_read / 1e6, seconds)} MB{rate} read",
-        f"{_number(total.bytes_written / 1e6, seconds)} MB{rate} written",
+        f"{_megabytes(total.bytes_read, seconds)} MB{rate} read",
+        f"{_megabytes(total.bytes_written, seconds)} MB{rate} written",
         f"{_number(total.errors, seconds)} errors{rate}{share}",
     )
     mean = f"{_ms(total.latency_mean)} ms, 99% within {_ms(total.latency_p99)} ms"
@@ -167,11 +175,8 @@ def _columns(picture: Picture, rows: Sequence[Row]) -> dict[str, list[str]]:
     return {
         "ops": [f"ops{rate}", *(_number(row.ops, seconds) for row in rows)],
         "share": ["share", *(_percent(row.ops, total) for row in rows)],
-        "read": [f"MB{rate} read", *(_number(row.bytes_read / 1e6, seconds) for row in rows)],
-        "written": [
-            "written",
-            *(_number(row.bytes_written / 1e6, seconds) for row in rows),
-        ],
+        "read": [f"MB{rate} read", *(_megabytes(row.bytes_read, seconds) for row in rows)],
+        "written": ["written", *(_megabytes(row.bytes_written, seconds) for row in rows)],
         "latency": ["ms", *(_ms(row.latency_mean) for row in rows)],
         "errors": [f"errors{rate}", *(_number(row.errors, seconds) for row in rows)],
         "mostly": ["mostly", *(_SHORT.get(row.mostly, row.mostly) for row in rows)],
@@ -210,11 +215,20 @@ def _fitted(text: str, room: int, is_path: bool) -> str:
     return text + " " * (room - cell_len(text))
 
 
-def _number(value: float, seconds: float | None) -> str:
-    """Return a number, per second if a time is given: small ones with one decimal."""
-    whole = isinstance(value, int) and seconds is None
-    each = value if seconds is None else value / seconds if seconds else 0.0
-    return f"{each:,.0f}" if whole or each >= 100 else f"{each:.1f}"
+def _number(value: int, seconds: float | None) -> str:
+    """Return a number, per second if a time is given: small rates with one decimal."""
+    if seconds is None or not value:
+        return f"{value:,}"
+    each = value / max(seconds, 1e-6)
+    return f"{each:,.0f}" if each >= 100 else f"{each:.1f}"
+
+
+def _megabytes(value: int, seconds: float | None) -> str:
+    """Return bytes in megabytes, per second if a time is given: three digits of what is little."""
+    each = value / 1e6 if seconds is None else value / 1e6 / max(seconds, 1e-6)
+    if not value or each >= 100:
+        return f"{each:,.0f}"
+    return f"{each:.1f}" if each >= 10 else f"{each:.2f}"
 
 
 def _percent(part: int, whole: int) -> str:
@@ -231,10 +245,19 @@ def _time(micros: int | None) -> str:
     return "-" if micros is None else f"{datetime.fromtimestamp(micros / SECOND, UTC):%H:%M:%S}"
 
 
-def _clock(picture: Picture) -> str:
-    if picture.clock is None:
+def _clock(micros: int | None) -> str:
+    if micros is None:
         return ""
-    return f"{datetime.fromtimestamp(picture.clock / SECOND, UTC):%F %T} UTC"
+    return f"{datetime.fromtimestamp(micros / SECOND, UTC):%F %T} UTC"
+
+
+def _span(seen: Seen) -> str:
+    """Return when a whole trace begins, and how long it is."""
+    if not seen.total.ops:
+        return ""
+    seconds = round(seen.seconds)
+    minutes = f"{seconds // 60} min" if seconds >= 600 else f"{seconds:,} s"
+    return f"{minutes} from {_clock(seen.since)}"
 
 
 def _behind(picture: Picture) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -16,7 +17,7 @@ from birthmark.commands.top_keys import GONE, Keys
 from birthmark.commands.top_page import Picture, screen
 from birthmark.data.common.durations import duration
 from birthmark.data.settings import Ranked, TopKey, Watching
-from birthmark.data.top.load import Load, Seen
+from birthmark.data.top.load import Load
 from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 
@@ -62,6 +63,7 @@ class View:
 
     def press(self, key: str) -> None:
         """Choose what a key means; nothing for those that mean nothing."""
+        key = key.lower()
         if key in BY:
             self.by = BY[key]
         elif key in ORDER:
@@ -78,7 +80,7 @@ class View:
     def of_trace(self, load: Load, **more: Any) -> Picture:
         """Return a picture of a whole trace."""
         seen = load.whole(self.order, self._count, (self.by,))
-        return self._picture(seen, "whole trace", clock=load.last, per_second=False, **more)
+        return Picture(self.title, seen, self.by, self.order, users=self.users, **more)
 
     def of_traffic(self, watch: Watch) -> Picture:
         """Return a picture of what passes, or of what was shown last if it is paused."""
@@ -87,9 +89,13 @@ class View:
         window = micros_of(self.window)
         seen = watch.seen(window, self.order, self._count, (self.by,))
         state = "paused" if self.paused else "ended" if watch.feed.ended else ""
-        return self._picture(
+        return Picture(
+            self.title,
             seen,
-            "since the start" if window is None else f"last {self.window}",
+            self.by,
+            self.order,
+            users=self.users,
+            live="since the start" if window is None else f"last {seen.seconds:g} s",
             per_second=window is not None,
             clock=watch.feed.clock,
             operations=watch.load.operations,
@@ -99,9 +105,6 @@ class View:
             lost=watch.feed.lost,
             generated=watch.feed.generated,
         )
-
-    def _picture(self, seen: Seen, stretch: str, **more: Any) -> Picture:
-        return Picture(self.title, seen, self.by, self.order, stretch, users=self.users, **more)
 
     @property
     def _count(self) -> int:
@@ -145,6 +148,7 @@ class Signals:
 
 def show(view: View, draw: Callable[[], Picture], watch: Watch | None) -> None:
     """Show what is drawn until ``q`` is pressed, or a signal ends it."""
+    gc.freeze()  # what was imported stays: to look through it again and again costs more than all
     with Signals().heard(on_screen=True) as signals:
         while not signals.end:
             with Keys() as pressed, _live() as live:

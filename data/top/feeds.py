@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,13 +22,16 @@ from birthmark.data.traces.reader import marks_of
 from birthmark_native import FollowedPiece
 from birthmark_native import Follower as NativeFollower
 
-GATHER = 0.25
+GATHER = 0.5
 """For so many seconds operations are gathered: each piece of them costs something."""
 
 QUIET = 1.0
 """After so many seconds without traffic, the trace's time goes on as the host's does."""
 
 UNENDING = 1 << 62
+
+PIPE = 1 << 20
+"""A pipe may hold so many bytes: who writes into it seldom waits, and is read in fewer turns."""
 
 
 @dataclass
@@ -90,6 +95,9 @@ class Traffic:
     def __init__(self, source: str) -> None:
         self.lost, self.generated, self.ended = Lost(), list[generated.Mark](), False
         self._source = source
+        if source == "-" and hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux has it
+            with suppress(OSError):  # it is no pipe, or the system lets it hold no more
+                fcntl.fcntl(0, fcntl.F_SETPIPE_SZ, PIPE)
         self._native = NativeFollower(source, UNENDING, None, None, GATHER)
         self._clock: int | None = None
         self._heard = time.monotonic()

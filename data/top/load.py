@@ -18,9 +18,6 @@ from birthmark.data.settings import Counting, Ranked, TopKey
 from birthmark.data.top.sums import APART, FIGURES, WORDS, Keyed, Recent, Total
 
 KEYS: tuple[TopKey, ...] = get_args(TopKey)
-SETTLED = SECOND // 2
-"""A second is looked at when the trace is so far beyond it: most of its calls have replies then."""
-
 HIDES = 0.9
 """A directory is left out where one below it has at least this share of its operations."""
 
@@ -115,7 +112,7 @@ class Load:
 
     def update(self, batches: list[pa.RecordBatch]) -> None:
         """Take operations, in about the order of their replies."""
-        for batch in _together([each.select(self.columns) for each in batches if len(each)]):
+        for batch in (each.select(self.columns) for each in batches if len(each)):
             self.operations += len(batch)
             self._span(batch)
             for counter in (self._all, *self._counters.values()):
@@ -170,14 +167,6 @@ class Load:
         last = max(called["max"], answered or 0)
         self.first = called["min"] if self.first is None else min(self.first, called["min"])
         self.last = last if self.last is None else max(self.last, last)
-
-
-def _together(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Return small batches as one: each costs every counter something."""
-    if len(batches) < 2:
-        return batches
-    whole: list[pa.RecordBatch] = pa.Table.from_batches(batches).combine_chunks().to_batches()
-    return whole
 
 
 def _total(rows: pa.RecordBatch) -> Row:
