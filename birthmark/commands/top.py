@@ -148,6 +148,7 @@ def _lines(watch: Watch, view: View, as_json: bool) -> None:
                     else top_lines.as_line(seen, view.users)
                 )
                 since = until
+    watch.load.finish()
     late = watch.load.whole("ops", 1).total.ops - told
     if late and watch.feed.ended:
         warn([f"{late:,} operations were known only after the line of their second"])

@@ -59,7 +59,7 @@ def _name(key: TopKey, rows: Sequence[Row], users: Mapping[int, str]) -> str:
     return visible(text).replace(" ", "\\x20")
 
 
-def as_object(seen: Seen, users: Mapping[int, str], lost: Lost, marks: Sequence[Mark]) -> str:
+def as_object(seen: Seen, users: Mapping[int, str], lost: Lost, generated: Sequence[Mark]) -> str:
     """Return a stretch as one JSON object."""
     told: dict[str, Any] = {
         "since": _instant(seen.since),
@@ -70,7 +70,7 @@ def as_object(seen: Seen, users: Mapping[int, str], lost: Lost, marks: Sequence[
         **{key: [_row(key, row, users) for row in rows] for key, rows in seen.rows.items()},
         "lost": asdict(lost),
     }
-    return json.dumps(told | ({"generated": label(marks)} if marks else {}))
+    return json.dumps(told | ({"generated": label(generated)} if generated else {}))
 
 
 def _figures(row: Row) -> dict[str, Any]:

@@ -111,10 +111,11 @@ def heading(picture: Picture) -> list[Text]:
         f"{_number(total.errors, seconds)} errors{rate}{share}",
     )
     mean = f"{_ms(total.latency_mean)} ms, 99% within {_ms(total.latency_p99)} ms"
+    beside = picture.per_second and picture.operations  # else the total says it
     more = [
         "" if total.latency_mean is None else f"latency {mean}",
         f"{total.unanswered:,} unanswered" if total.unanswered else "",
-        f"{picture.operations:,} ops since {_time(picture.since)}" if picture.per_second else "",
+        f"{picture.operations:,} ops since {_time(picture.since)}" if beside else "",
     ]
     told = [
         styled("   ".join(filter(None, first)), "bold"),

@@ -17,7 +17,7 @@ from birthmark.commands.top_keys import GONE, Keys
 from birthmark.commands.top_page import Picture, screen
 from birthmark.data.common.durations import duration
 from birthmark.data.settings import Ranked, TopKey, Watching
-from birthmark.data.top.load import Load
+from birthmark.data.top.load import Load, Seen
 from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 
@@ -54,6 +54,7 @@ class View:
 
     def __post_init__(self) -> None:
         self.by, self.order, self.window = self.asked.by, self.asked.order, self.asked.window
+        micros_of(self.window)  # a word that makes no sense is refused at once
         self._windows = list(dict.fromkeys([self.asked.window, *WINDOWS]))
 
     @property
@@ -95,7 +96,7 @@ class View:
             self.by,
             self.order,
             users=self.users,
-            live="since the start" if window is None else f"last {seen.seconds:g} s",
+            live=_stretch(watch, window, seen),
             per_second=window is not None,
             clock=watch.feed.clock,
             operations=watch.load.operations,
@@ -109,6 +110,12 @@ class View:
     @property
     def _count(self) -> int:
         return max(self.asked.count, Terminal().height)
+
+
+def _stretch(watch: Watch, window: int | None, seen: Seen) -> str:
+    if watch.load.first is None:
+        return "waiting for traffic"
+    return "since the start" if window is None else f"last {seen.seconds:g} s"
 
 
 def micros_of(window: str) -> int | None:

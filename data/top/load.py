@@ -133,6 +133,7 @@ class Load:
         was = copy.copy(self._stretch)
         self._stretch.since = since // SECOND * SECOND
         self._stretch.until = until // SECOND * SECOND
+        self._total.move(self._stretch)
         for keyed in self._keyed.values():
             keyed.move(was, self._stretch)
 

@@ -171,9 +171,12 @@ class Total:
         """Return a row of all, or none."""
         return _merged(self._whole)
 
+    def move(self, now: Recent) -> None:
+        """Forget what no stretch may hold any more."""
+        self._seconds = {at: rows for at, rows in self._seconds.items() if now.reaches(at)}
+
     def recent(self, stretch: Recent) -> pa.RecordBatch:
-        """Return a row of a stretch, or none. What none may hold any more is forgotten."""
-        self._seconds = {at: rows for at, rows in self._seconds.items() if stretch.reaches(at)}
+        """Return a row of a stretch, or none."""
         held = [rows for at, rows in self._seconds.items() if stretch.holds(at)]
         return _merged([each for rows in held for each in rows])
 
