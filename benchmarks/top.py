@@ -6,9 +6,10 @@ The capture (pcap, little-endian) is played into ``birthmark top -`` so that its
 ``--rate`` a second, stamped with the time at which they are due, on a pseudo-terminal of 24 lines
 and 80 columns. Processor time is that of the whole program, all threads and the kernel's part
 included, from ten seconds after its start, when all that starts has started and the window is full,
-to the end of the play. Each picture that was drawn is counted; the longest time from one to the
-next is that from which it was seen here. At the end all that was played is shown, by user and by
-client, and compared with what ``birthmark scan`` counts in the same packets.
+to the end of the play, by the time that this traffic takes at that rate. Each picture that was
+drawn is counted; the longest time from one to the next is that from which it was seen here. At the
+end all that was played is shown, by user and by client, and compared with what ``birthmark scan``
+counts in the same packets.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def _play(packets: Packets, due: Any, shown: Shown) -> dict[str, Any]:
     while sent < len(due):
         passed = time.time() - began
         if before is None and passed >= STARTED:
-            before = passed, shown.cpu()
+            before = float(due[sent]), shown.cpu()
         ready = int(np.searchsorted(due, passed, side="right"))
         if ready > sent:
             to.write(packets.stamped(sent, ready, began + due[sent:ready]))
@@ -158,10 +159,10 @@ def _play(packets: Packets, due: Any, shown: Shown) -> dict[str, Any]:
             sent = ready
         time.sleep(TICK)
     assert before, f"expected more than {STARTED:.0f} seconds of traffic"
-    cpu, wall = shown.cpu() - before[1], time.time() - began - before[0]
+    cpu, span = shown.cpu() - before[1], float(due[-1]) - before[0]
     to.close()
     return {
-        "core_percent": round(100 * cpu / wall, 2),
+        "core_percent": round(100 * cpu / span, 2),
         "during": len(shown.drawn),
         "writer_waited": round(late, 3),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -15,11 +15,15 @@ from birthmark.data.common.durations import SECOND
 from birthmark.data.scan import words
 from birthmark.data.scan.count import Plan
 from birthmark.data.settings import Counting, Ranked, TopKey
-from birthmark.data.top.sums import APART, FIGURES, WORDS, Keyed, Recent, Total
+from birthmark.data.top.sums import APART, FIGURES, WORDS, Keyed, Stretch, Total
+from birthmark_native import ScanCounter
 
 KEYS: tuple[TopKey, ...] = get_args(TopKey)
 HIDES = 0.9
 """A directory is left out where one below it has at least this share of its operations."""
+
+BROUGHT = 30 * SECOND
+"""What is not looked at is brought along when it is so far behind, in µs of the trace's time."""
 
 TELLING = 10
 """Ranked by latency, those with fewer replies come behind the others: they say little."""
@@ -88,24 +92,27 @@ class Load:
     def __init__(
         self,
         only: Counting | None = None,
-        keys: tuple[TopKey, ...] = KEYS,
         reach: int | None = None,
     ) -> None:
-        """Count for some keys, for the clients, users and groups of ``only``.
+        """Count operations of the clients, users and groups of ``only``.
 
         Live, it may be looked back for ``reach`` µs; None: not live.
         """
         asked = Plan.of(only or Counting())
         period = asked.period if reach is None else SECOND
-        filters = (asked.clients, asked.uids, asked.gids)
-        own = {key: Plan(period, [words.key(key)], APART, *filters) for key in keys}
-        self._counters = {key: plan.counter(files=False) for key, plan in own.items()}
-        self._keyed = {key: Keyed(words.key(key)) for key in keys}
-        self._all = Plan(period, [], [], *filters).counter(files=False)
-        self._total = Total()
-        self._stretch = None if reach is None else Recent(reach)
-        counters = [self._all, *self._counters.values()]
-        self.columns = list(dict.fromkeys(name for each in counters for name in each.columns))
+        stretch = None if reach is None else Stretch(0, 0, reach)
+
+        def counter(by: list[str], ops: Sequence[str]) -> ScanCounter:
+            return Plan(period, by, ops, asked.clients, asked.uids, asked.gids).counter(files=False)
+
+        self._total = Total(counter([], []), stretch)
+        self._keyed: dict[TopKey, Keyed] = {
+            key: Keyed(words.key(key), counter([words.key(key)], APART), stretch) for key in KEYS
+        }
+        self._parts: list[Total | Keyed] = [self._total, *self._keyed.values()]
+        self._reach = reach
+        needed = [name for each in self._parts for name in each.counter.columns]
+        self.columns = list(dict.fromkeys(needed))
         self.operations = 0
         self.first: int | None = None
         self.last: int | None = None
@@ -115,52 +122,49 @@ class Load:
         for batch in (each.select(self.columns) for each in batches if len(each)):
             self.operations += len(batch)
             self._span(batch)
-            for counter in (self._all, *self._counters.values()):
-                counter.update(batch)
-            if self._stretch is None:
-                self._see()
+            for part in self._parts:
+                part.counter.update(batch)
+                if self._reach is None:
+                    part.see()
 
     def finish(self) -> None:
         """See all that was counted, whether or not its period has passed."""
-        for counter in (self._all, *self._counters.values()):
-            counter.finish()
-        self._see()
+        for part in self._parts:
+            part.counter.finish()
+            part.see()
 
-    def look_at(self, since: int, until: int) -> None:
-        """Look at the whole seconds from ``since`` to ``until``, µs; both are rounded down."""
-        assert self._stretch is not None
-        self.finish()
-        was = copy.copy(self._stretch)
-        self._stretch.since = since // SECOND * SECOND
-        self._stretch.until = until // SECOND * SECOND
-        self._total.move(self._stretch)
-        for keyed in self._keyed.values():
-            keyed.move(was, self._stretch)
+    def look_at(self, since: int, until: int, keys: Sequence[TopKey] = KEYS) -> None:
+        """Look at the whole seconds from ``since`` to ``until``, µs; both are rounded down.
 
-    def recent(self, order: Ranked, count: int, keys: tuple[TopKey, ...] = KEYS) -> Seen:
+        Of other keys the last is still looked at; from time to time they are brought along.
+        """
+        assert self._reach is not None
+        now = Stretch(since // SECOND * SECOND, until // SECOND * SECOND, self._reach)
+        self._total.look_at(now)
+        for key, keyed in self._keyed.items():
+            if key in keys or (keyed.stretch and keyed.stretch.until < now.until - BROUGHT):
+                keyed.look_at(now)
+
+    def recent(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
         """Return what was counted in the stretch that is looked at."""
-        assert self._stretch is not None
-        total = _total(self._total.recent(self._stretch))
+        own = {key: self._keyed[key] for key in keys}
         rows = {
-            key: _busiest(key, own, own.recent.first(len(own.names)), order, count)
-            for key in keys
-            if (own := self._keyed.get(key))
+            key: _busiest(key, each, each.recent.first(len(each.names)), order, count)
+            for key, each in own.items()
         }
-        return Seen(self._stretch.since, self._stretch.until, total, rows)
+        stretch = self._total.stretch
+        assert stretch is not None
+        assert all(each.stretch == stretch for each in own.values())
+        return Seen(stretch.since, stretch.until, _total(self._total.recent()), rows)
 
-    def whole(self, order: Ranked, count: int, keys: tuple[TopKey, ...] = KEYS) -> Seen:
-        """Return what was counted from the first operation to the last."""
+    def whole(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
+        """Return what was seen from the first operation to the last."""
+        own = {key: self._keyed[key] for key in keys}
         rows = {
-            key: _busiest(key, own, own.whole.first(len(own.names)), order, count)
-            for key in keys
-            if (own := self._keyed.get(key))
+            key: _busiest(key, each, each.whole.first(len(each.names)), order, count)
+            for key, each in own.items()
         }
         return Seen(self.first or 0, self.last or 0, _total(self._total.whole()), rows)
-
-    def _see(self) -> None:
-        self._total.take(self._all.take(), self._stretch)
-        for key, counter in self._counters.items():
-            self._keyed[key].take(counter.take(), self._stretch)
 
     def _span(self, batch: pa.RecordBatch) -> None:
         called = pc.min_max(batch["time"].cast(pa.int64())).as_py()

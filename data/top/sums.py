@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Ints
 from birthmark.data.scan.tables import OTHER
-from birthmark_native import ScanMerger
+from birthmark_native import ScanCounter, ScanMerger
 
 FIGURES = ("ops", "errors", "unanswered", "answered", "bytes_read", "bytes_written", "latency_sum")
 """What is added up, as a scan's table has it; ``answered`` are those whose latency is known."""
@@ -52,21 +53,23 @@ class Sums:
         return self._values[:count]
 
 
-class Recent:
-    """Which stretch of whole seconds is looked at, and for how long it may be looked back.
+@dataclass(frozen=True)
+class Stretch:
+    """Which whole seconds are looked at, and how far back one may be looked at later.
 
-    Times are in microseconds since the epoch; the stretch ends before ``until``.
+    Times are in microseconds since the epoch; it ends before ``until``.
     """
 
-    def __init__(self, reach: int) -> None:
-        self.reach, self.since, self.until = reach, 0, 0
+    since: int
+    until: int
+    reach: int
 
     def holds(self, second: int) -> bool:
-        """Return whether the stretch holds a second."""
+        """Return whether it holds a second."""
         return self.since <= second < self.until
 
     def reaches(self, second: int) -> bool:
-        """Return whether a stretch may still hold it."""
+        """Return whether a later one may still hold it."""
         return second >= self.until - self.reach
 
 
@@ -74,12 +77,15 @@ class Keyed:
     """What each value of one key did.
 
     Attributes:
+        counter: counts it.
         names: the values, in the order of the rows.
-        whole: sums since the start.
+        whole: sums since the start, of what was seen.
         recent: sums of the stretch that is looked at.
+        stretch: that stretch; None: none ever is.
     """
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, counter: ScanCounter, stretch: Stretch | None) -> None:
+        self.counter, self.stretch = counter, stretch
         self.names: list[str | int | None] = []
         self.whole, self.recent = Sums(), Sums()
         self._key = key
@@ -87,17 +93,20 @@ class Keyed:
         self._parents: list[int] = []
         self._seconds: dict[int, list[Part]] = {}
 
-    def take(self, rows: pa.RecordBatch, stretch: Recent | None) -> None:
-        """Take rows of a scan's table; without a stretch, none is looked at."""
-        for second, part in self._parts(rows):
+    def see(self) -> None:
+        """Take what the counter has ready."""
+        for second, part in self._parts(self.counter.take()):
             self.whole.add(part)
-            if stretch is not None and stretch.reaches(second):
+            if self.stretch is not None and self.stretch.reaches(second):
                 self._seconds.setdefault(second, []).append(part)
-                if stretch.holds(second):
+                if self.stretch.holds(second):
                     self.recent.add(part)
 
-    def move(self, was: Recent, now: Recent) -> None:
-        """Look at another stretch."""
+    def look_at(self, now: Stretch) -> None:
+        """Take all that was counted, and look at another stretch."""
+        self.counter.finish()
+        self.see()
+        was, self.stretch = self.stretch or now, now
         for second in sorted(self._seconds):
             if was.holds(second) != now.holds(second):
                 for part in self._seconds[second]:
@@ -153,31 +162,43 @@ def _figures(rows: pa.RecordBatch) -> Ints:
 
 
 class Total:
-    """What all did together, with the histogram of the latencies."""
+    """What all did together, with the histogram of the latencies.
 
-    def __init__(self) -> None:
+    Attributes:
+        counter: counts it, for no key and all operations together.
+        stretch: the stretch that is looked at; None: none ever is.
+    """
+
+    def __init__(self, counter: ScanCounter, stretch: Stretch | None) -> None:
+        self.counter, self.stretch = counter, stretch
         self._whole: list[pa.RecordBatch] = []
         self._seconds: dict[int, list[pa.RecordBatch]] = {}
 
-    def take(self, rows: pa.RecordBatch, stretch: Recent | None) -> None:
-        """Take rows of a scan's table of no keys, in which all operations are one."""
+    def see(self) -> None:
+        """Take what the counter has ready."""
+        rows = self.counter.take()
         if rows.num_rows:
             self._whole = [_merged([*self._whole, rows])]
         for at, second in enumerate(rows["time"].cast(pa.int64()).to_pylist()):
-            if stretch is not None and stretch.reaches(second):
+            if self.stretch is not None and self.stretch.reaches(second):
                 self._seconds.setdefault(second, []).append(rows.slice(at, 1))
 
-    def whole(self) -> pa.RecordBatch:
-        """Return a row of all, or none."""
-        return _merged(self._whole)
-
-    def move(self, now: Recent) -> None:
-        """Forget what no stretch may hold any more."""
+    def look_at(self, now: Stretch) -> None:
+        """Take all that was counted, and look at another stretch."""
+        self.counter.finish()
+        self.see()
+        self.stretch = now
         self._seconds = {at: rows for at, rows in self._seconds.items() if now.reaches(at)}
 
-    def recent(self, stretch: Recent) -> pa.RecordBatch:
-        """Return a row of a stretch, or none."""
-        held = [rows for at, rows in self._seconds.items() if stretch.holds(at)]
+    def whole(self) -> pa.RecordBatch:
+        """Return a row of all that was seen, or none."""
+        return _merged(self._whole)
+
+    def recent(self) -> pa.RecordBatch:
+        """Return a row of the stretch, or none."""
+        held = [
+            rows for at, rows in self._seconds.items() if self.stretch and self.stretch.holds(at)
+        ]
         return _merged([each for rows in held for each in rows])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from birthmark.data.common.durations import SECOND
 from birthmark.data.settings import Ranked, TopKey
@@ -55,7 +56,7 @@ class Watch:
         return late if -1 < late < 3600 else None
 
     def seen(
-        self, window: int | None, order: Ranked, count: int, keys: tuple[TopKey, ...] = KEYS
+        self, window: int | None, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS
     ) -> Seen:
         """Return what was counted in so many µs before `until`; None: since the start."""
         until = self.until or 0
@@ -68,10 +69,10 @@ class Watch:
         until: int,
         order: Ranked,
         count: int,
-        keys: tuple[TopKey, ...] = KEYS,
+        keys: Sequence[TopKey] = KEYS,
         whole: bool = False,
     ) -> Seen:
         """Return what was counted in whole seconds; of the whole, all that is known by now."""
-        self.load.look_at(since, until)
+        self.load.look_at(since, until, keys)
         seen = self.load.whole if whole else self.load.recent
         return seen(order, count, keys)
