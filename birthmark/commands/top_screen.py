@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -156,13 +157,23 @@ class Signals:
 def show(view: View, draw: Callable[[], Picture], watch: Watch | None) -> None:
     """Show what is drawn until ``q`` is pressed, or a signal ends it."""
     gc.freeze()  # what was imported stays: to look through it again and again costs more than all
-    with Signals().heard(on_screen=True) as signals:
+    with Signals().heard(on_screen=True) as signals, _while_there():
         while not signals.end:
             with Keys() as pressed, _live() as live:
                 _session(view, draw, watch, signals, pressed, live)
             if signals.suspend and not signals.end:
                 signals.suspend = False
                 os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@contextmanager
+def _while_there() -> Iterator[None]:
+    """End quietly where the terminal has gone."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
 
 
 def _live() -> Live:

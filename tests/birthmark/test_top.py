@@ -321,6 +321,15 @@ def test_a_signal_ends_the_screen_and_leaves_the_terminal_as_it_was(number: sign
         assert own.end() == 0
 
 
+def test_it_ends_quietly_where_the_terminal_has_gone() -> None:
+    own = Shown([DAY, "--pace", "1"], None)
+    own.until("ops")
+    os.close(own.program)
+    os.close(own.terminal)
+    _, said = own.process.communicate(timeout=30)
+    assert (own.process.returncode, said) == (0, b"")
+
+
 def test_control_c_and_control_z_do_what_they_do_elsewhere() -> None:
     with shown(DAY) as own:
         own.until("ops")
