@@ -16,7 +16,7 @@ from rich.live import Live
 
 from birthmark.commands.top_keys import GONE, Keys
 from birthmark.commands.top_page import Picture, screen
-from birthmark.data.common.durations import duration
+from birthmark.data.common.durations import SECOND, duration
 from birthmark.data.settings import Ranked, TopKey, Watching
 from birthmark.data.top.load import Load, Seen
 from birthmark.data.top.watch import Watch
@@ -61,7 +61,8 @@ class View:
     @property
     def reach(self) -> int:
         """How far back it may be looked, µs."""
-        return max(micros for each in self._windows if (micros := micros_of(each)) is not None)
+        windows = [micros for each in self._windows if (micros := micros_of(each)) is not None]
+        return max(*windows, 2 * round(self.asked.every * SECOND))
 
     def press(self, key: str) -> None:
         """Choose what a key means; nothing for those that mean nothing."""

@@ -193,6 +193,12 @@ def test_lines_of_live_traffic_add_up(tmp_path: Path) -> None:
     assert told + (int(late[1].replace(",", "")) if late else 0) == 104_344
 
 
+def test_lines_may_be_of_longer_stretches_than_any_window() -> None:
+    lines = run(DAY, "--pace", "100", "--line", "--every", "65").splitlines()[1:]
+    assert [float(line.split()[1]) for line in lines] == [65.0, 6.0]
+    assert sum(int(line.split()[2]) for line in lines) == 104_344
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -70,6 +70,22 @@ def test_traffic_of_a_pipe_is_counted_as_a_file_is(shared: Path, tmp_path: Path)
     assert seen.rows["client"] == wanted.rows["client"]
 
 
+def test_a_folder_and_a_file_are_followed_while_they_grow(shared: Path, tmp_path: Path) -> None:
+    content = (shared / "captures" / "tiny.pcap").read_bytes()
+    half = len(content) // 2
+    for source in (tmp_path, tmp_path / "first.pcap"):
+        (tmp_path / "first.pcap").write_bytes(content[:half])
+        load, feed = Load(reach=SECOND), Traffic(str(source))
+        watched = Watch(load, feed)
+        assert eventually(lambda of=watched: of.poll() or of.load.operations)
+        before = load.operations
+        with (tmp_path / "first.pcap").open("ab") as file:
+            file.write(content[half:])
+        assert eventually(lambda of=watched: of.poll() or of.load.operations > 300)
+        assert before < 300
+        feed.close()
+
+
 def test_a_second_is_looked_at_half_a_second_later(shared: Path) -> None:
     class Standing:
         live, ended, lost, generated = False, False, None, ()
