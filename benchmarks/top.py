@@ -84,6 +84,11 @@ class Shown:
         time.sleep(1.5)
         return ESCAPES.sub(b"", self.last).decode().replace("\r", "")
 
+    def memory(self) -> int:
+        """Return the most that it has held in memory, MB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) // 1000
+
     def cpu(self) -> float:
         """Return the processor time that it has taken, in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -164,6 +169,7 @@ def _play(packets: Packets, due: Any, shown: Shown) -> dict[str, Any]:
     return {
         "core_percent": round(100 * cpu / span, 2),
         "during": len(shown.drawn),
+        "peak_mb": shown.memory(),
         "writer_waited": round(late, 3),
     }
 

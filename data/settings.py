@@ -125,6 +125,9 @@ class Watching(Strict):
     every: float = Field(
         default=1.0, ge=0.2, le=3600, description="live, time from one picture to the next, s"
     )
+    pace: float | None = Field(
+        default=None, gt=0, description="play traces, so many times as fast as they passed"
+    )
     passwd: Path = Field(
         default=Path("/etc/passwd"),
         description="names of users: a passwd file, or lines of a number and a name",

@@ -38,10 +38,6 @@ def top(
     follow: Annotated[
         bool, typer.Option("--follow", help="TRACE is one file that grows: go on with what comes")
     ] = False,
-    pace: Annotated[
-        float | None,
-        typer.Option(min=0.001, help="play the traces, so many times as fast as they passed"),
-    ] = None,
     once: Annotated[
         bool, typer.Option("--once", help="print one picture: live, of the first whole window")
     ] = False,
@@ -63,7 +59,7 @@ def top(
     if once + as_lines + as_json > 1:
         raise typer.BadParameter("expected one of --once, --line and --json")
     view = View(title(traces), asked, _users(asked.passwd))
-    watch = _watched(traces, view, follow, pace)
+    watch = _watched(traces, view, follow)
     if watch is None:
         _of_trace(traces, view, once, as_lines, as_json)
     elif once:
@@ -164,18 +160,18 @@ def _wait(watch: Watch) -> None:
     watch.go_on()
 
 
-def _watched(traces: Sequence[str], view: View, follow: bool, pace: float | None) -> Watch | None:
+def _watched(traces: Sequence[str], view: View, follow: bool) -> Watch | None:
     """Return what is to be watched as it passes; None: traces that are read as a whole."""
     from birthmark.data.top.feeds import Played, Traffic
     from birthmark.data.top.load import Load
     from birthmark.data.top.watch import Watch
 
-    live = [each for each in traces if _passes(each)]
-    if len(traces) > 1 and (live or follow):
-        raise typer.BadParameter(f"expected {(live or traces)[0]} alone: it is followed live")
+    live, pace = [each for each in traces if follow or _passes(each)], view.asked.pace
+    if live and len(traces) > 1:
+        raise typer.BadParameter(f"expected {live[0]} alone: it is followed live")
     if live and pace is not None:
         raise typer.BadParameter(f"--pace: expected a trace; {live[0]} has a pace of its own")
-    if not live and not follow and pace is None:
+    if not live and pace is None:
         return None
     load = Load(view.asked.counting(), reach=view.reach)
     if pace is not None:

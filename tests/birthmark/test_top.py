@@ -205,6 +205,8 @@ def test_lines_may_be_of_longer_stretches_than_any_window() -> None:
         (["{day}", "--once", "--line"], "expected one of --once, --line and --json"),
         (["-", "{day}"], "expected - alone: it is followed live"),
         (["-", "--pace", "1"], "--pace: expected a trace; - has a pace of its own"),
+        (["{day}", "--follow", "--pace", "1"], "day1.parquet has a pace of its own"),
+        (["{day}", "--pace", "0"], "greater than 0"),
         (["{day}", "--by", "colour"], "Invalid value for '--by'"),
         (["{day}", "--window", "soon"], "'soon' is no duration"),
         (["{tmp}/missing"], "missing: No such file or directory"),
