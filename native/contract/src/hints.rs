@@ -75,7 +75,7 @@ group! {
 group! {
     /// Why an image was refused, beyond what bm_image_check() says (enum bm_status of birthmark.h).
     REFUSED: u32 {
-        /// no predicate of those that hint
+        /// neither HotName nor HotDir
         NO_HINT = 9,
         /// more than BM_IMAGE_MAX bytes
         OVERSIZE = 10,
