@@ -10,13 +10,13 @@ NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/s
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd tap tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next
-	@$(BIN)/python -m birthmark.quickstart
+quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next (VERBOSE=1: all it does)
+	@$(BIN)/python -m birthmark.quickstart $(if $(VERBOSE),--verbose)
 
 # T is a folder, a file (maybe with ::test) or a name: then its Python tests are all that is run.
 T ?=
@@ -25,8 +25,10 @@ test: $(if $(T),,lint types rust-test) quick ## lint, types, and each test that 
 deep: $(if $(T),,system-packages hintd tested-tap fuzz-regression) slow ## all else: faults, browser, cluster, S3, cross builds, examples (some: T=)
 
 # One virtual environment, filled from the lock files alone.
-$(VENV)/.runtime: requirements.lock
+$(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock | $(BIN)/pip
 	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
 	@touch $@
 
@@ -34,7 +36,14 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.runtime $(NATIVE)
+# The command of setuptools-rust, which finds everything built then. It shows how far it is.
+$(VENV)/.crates: $(NATIVE) | $(BIN)/pip
+	cargo rustc --lib --locked --manifest-path native/python/Cargo.toml --crate-type cdylib
+	@touch $@
+
+# What pip fetches and what cargo builds need not wait for each other.
+$(VENV)/.built: requirements.lock $(NATIVE)
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.runtime $(VENV)/.crates
 	SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -56,6 +65,9 @@ types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and t
 
 rust-test: ## tests of the crates
 	cargo test --locked --quiet
+
+wheel: $(VENV)/.dev ## a wheel for any Linux with glibc 2.28, in dist: its users need no Rust and no checkout
+	PIP="$(BIN)/pip" ZIG="$(CURDIR)/$(BIN)/python -m ziglang" native/python/wheel
 
 tap: ## birthmark-tap, which brings `birthmark follow` an interface (needs libpcap-dev)
 	cargo build --locked --release -p birthmark-tap

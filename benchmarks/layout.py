@@ -2,12 +2,12 @@
 
     python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--days 4] [--captures DAY...]
                                 [--seeds 3] [--geometry freebsd48] [--region-start 0]
-                                [--mode all] [--scratch DIR] [--json OUT]
+                                [--mode all] [--state fresh] [--scratch DIR] [--json OUT]
 
 Of each generated workload five days are made; a model learns from Monday's, and Tuesday's to
 Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thesis section 7.1.
 ``--rate`` is the part of the thesis's load; the cache has as great a part of the thesis's. Of
-captures, the first trains, and each of the others is a day.
+captures, the first trains, and each of the others is a day, with a cache of ``--cache``.
 
 Locality is from replays at the trace's own pace: with a part of the users each has so much more of
 the operations that follow one another at full speed, and the syncer's half minute would make one
@@ -59,7 +59,8 @@ from birthmark.training.registry.versions import Registry
 CACHE_MB = 800
 READS = 0.01
 BOTH, ALL = "HotDir+HotName", "all three"
-ASKED, DEFAULTS = ("seeds", "geometry", "region_start", "mode", "jobs"), Options()
+ASKED = ("seeds", "geometry", "region_start", "mode", "state", "cache", "jobs")
+DEFAULTS = Options()
 SHOWN = (DEFAULT, BOTH, ALL, ORACLE)
 
 
@@ -144,15 +145,16 @@ def published(name: str, day: str) -> dict[str, float] | None:
 
 def measured(found: Comparison, timed: Comparison, day: str, mode: str) -> dict[str, Any]:
     """Return the same of a day here, and more: of a comparison for locality, and one for time."""
+    (state,) = {each.state for each in found.results}
 
     def of(policy: str) -> Result:
-        return result_of(found, day, policy, mode)
+        return result_of(found, day, policy, mode, state)
 
     def gain(policy: str, nvram: bool = False) -> float:
-        return 100 * result_of(timed, day, policy, mode, nvram).improvement.mean
+        return 100 * result_of(timed, day, policy, mode, state, nvram).improvement.mean
 
     default, both, every = of(DEFAULT), of(BOTH), of(ALL)
-    others = [each for each in timed.of_state("fresh") if each.day == day and each.mode == mode]
+    others = [each for each in timed.of_state(state) if each.day == day and each.mode == mode]
     runs = [each for each in (*found.results, *timed.results) if each.day == day]
     return {
         "default": 100 * default.target.write.mean,
@@ -174,9 +176,11 @@ def measured(found: Comparison, timed: Comparison, day: str, mode: str) -> dict[
     }
 
 
-def result_of(found: Comparison, day: str, policy: str, mode: str, nvram: bool = False) -> Result:
+def result_of(
+    found: Comparison, day: str, policy: str, mode: str, state: str, nvram: bool = False
+) -> Result:
     """Return a result that is there."""
-    result = found.find(day, policy, mode, nvram=nvram)
+    result = found.find(day, policy, mode, state, nvram)
     assert result is not None, (day, policy, mode)
     return result
 
@@ -215,7 +219,7 @@ def show(row: dict[str, Any]) -> None:
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("workloads", nargs="*", default=WORKLOADS)
+    parser.add_argument("workloads", nargs="*", help="default: all, or with --captures none")
     parser.add_argument("--rate", type=float, default=0.1)
     parser.add_argument("--captures", nargs="+", type=Path, default=[])
     parser.add_argument("--days", type=int, default=4, choices=range(1, 5))
@@ -226,11 +230,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     options = Options(**{name: getattr(given, name) for name in ASKED})
+    names = given.workloads or ([] if given.captures else WORKLOADS)
     with tempfile.TemporaryDirectory() as folder:
         scratch = given.scratch or Path(folder)
-        sites = [
-            generated(name, given.rate, given.days, options, scratch) for name in given.workloads
-        ]
+        sites = [generated(name, given.rate, given.days, options, scratch) for name in names]
         if given.captures:
             sites.append(captured(given.captures, options, scratch))
         result = run(sites, scratch)

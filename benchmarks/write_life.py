@@ -9,11 +9,12 @@ they live for a short time, so that each is hinted. They are created at a rate (
 this), by one core, in file systems of their own; the helper has another core, or the same. It asks
 an image of each kind, and `birthmark serve` at a Unix socket, on its own core.
 
-Creates are timed with and without the helper in turns; without it they are timed twice, and what
-the two differ by is what the machine alone makes of it. Of every hundredth file the time from
-before its create until its hint is there is taken, in rounds of their own: who waits for that
-creates nothing meanwhile. Needs root. The programs go before all others on the machine
-(SCHED_FIFO), which may be shared.
+Creates are timed in turns with the helper, with one who listens to fanotify as it does and does
+nothing (``listener.c``), and without: twice, and what the two differ by is what the machine alone
+makes of it. What the listener costs is the kernel's share, and the rest the helper's. Of every
+hundredth file the time from before its create until its hint is there is taken, in rounds of their
+own: who waits for that creates nothing meanwhile. Needs root. The programs go before all others on
+the machine (SCHED_FIFO), which may be shared.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,6 +124,22 @@ def hinting(command: Sequence[str | Path], mount: Path, core: int) -> Iterator[H
         helper.end()
 
 
+@contextmanager
+def listening(listener: Path, mount: Path, core: int) -> Iterator[None]:
+    """Listen to the creates in a file system while the block runs, and do nothing."""
+    process = subprocess.Popen(
+        [listener, mount], preexec_fn=pinned(core), stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    if not process.stdout.readline():
+        sys.exit("write_life: the listener ended: run it by hand")
+    try:
+        yield
+    finally:
+        process.kill()
+        process.communicate()
+
+
 @dataclass(frozen=True)
 class Load:
     """A program that creates files, and where."""
@@ -154,14 +171,27 @@ def with_helper(
     return found | {"counts": counts}
 
 
-def in_turns(load: Load, command: Sequence[str | Path], rate: float, rounds: int) -> dict[str, Any]:
-    """Return what creates took without the helper, with it, and without it once more."""
-    found: dict[str, list[Any]] = {"without": [], "with": [], "again": []}
+def in_turns(
+    load: Load, listener: Path, command: Sequence[str | Path], rate: float, rounds: int
+) -> dict[str, Any]:
+    """Return what creates took without anybody, with a listener, with the helper, and without."""
+
+    def listened() -> dict[str, Any]:
+        with listening(listener, load.mount, 1):
+            return load.run(rate, 0)
+
+    ways: dict[str, Callable[[], dict[str, Any]]] = {
+        "without": lambda: load.run(rate, 0),
+        "fanotify alone": listened,
+        "with": lambda: with_helper(load, command, 1, rate, 0),
+        "again": lambda: load.run(rate, 0),
+    }
+    found: dict[str, list[Any]] = {which: [] for which in ways}
+    order = [*ways]
     for turn in range(rounds):
-        order = ["without", "with", "again"]
-        for which in order[turn % 3 :] + order[: turn % 3]:
-            one = load.run(rate, 0) if which != "with" else with_helper(load, command, 1, rate, 0)
-            found[which].append(one)
+        first = turn % len(order)
+        for which in order[first:] + order[:first]:
+            found[which].append(ways[which]())
     return found
 
 
@@ -195,13 +225,19 @@ def served(registry: Path, path: Path) -> Iterator[None]:
         service.wait()
 
 
+def compiled(name: str, folder: Path) -> Path:
+    """Compile a program that lies beside this one."""
+    source = Path(__file__).with_name(f"{name}.c")
+    subprocess.run(["cc", "-O2", "-std=gnu11", source, "-o", folder / name], check=True)
+    return folder / name
+
+
 def measured(args: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """Return a row for each way to ask, each file system, and each way to share cores."""
     day = dataset(args.train, folder / "day")
     model = TrainedModel().fit(read_files(day), read_names(day), kinds=args.kinds)
-    program, rows = folder / "creates", []
-    source = Path(__file__).with_name("creates.c")
-    subprocess.run(["cc", "-O2", "-std=gnu11", source, "-o", program], check=True)
+    rows: list[dict[str, Any]] = []
+    program, listener = (compiled(name, folder) for name in ("creates", "listener"))
     for kind in args.kinds:
         (folder / kind).write_bytes(compile_models(model.models[kind], "accurate"))
         names = folder / f"{kind}.names"
@@ -216,7 +252,7 @@ def measured(args: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
                     {
                         "asked": f"an image of {kind}",
                         "in": system,
-                        "turns": in_turns(load, command, args.rate, args.rounds),
+                        "turns": in_turns(load, listener, command, args.rate, args.rounds),
                         "hints": with_helper(load, command, 1, args.rate, EVERY),
                         "one core": with_helper(load, command, 0, args.rate, 0),
                         "fastest": with_helper(load, command, 1, 0, 0),

@@ -58,6 +58,7 @@ COMMANDS = {
         "Count operations per period: `scan TRACE...` is short for `scan traces TRACE...`; "
         "the other commands take the table that it writes."
     ),
+    "top": "Show what loads a server: its busiest users, clients, directories and files.",
     "tokens": "Say who may ask the service, and what.",
 }
 """The line of each command in the list of commands. It is the first of the command's own help, and

@@ -1,17 +1,22 @@
 """``make quickstart``: from two bundled days of a real capture to answers over HTTP.
 
-Every step is a command that can be typed: it is shown before it runs.
+What came of it is told on one screen (``one_screen.py``). With ``--verbose`` every step is a
+command that can be typed, shown before it runs, with all that it prints.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +25,10 @@ from rich.table import Table
 from birthmark.commands.ingest import ingest
 from birthmark.commands.train import evaluate, report, train
 from birthmark.data.samples import DAYS
-from birthmark.replayed import picture, replay
+from birthmark.one_screen import show_screen
+from birthmark.replayed import Replayed, picture, replay
 from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
-from birthmark.terminal import line, show, styled
+from birthmark.terminal import line, show, styled, working
 from birthmark.training.config import Settings, Testing
 
 DIRECTORY = Path("quickstart")
@@ -35,36 +41,85 @@ NEW_FILES: list[dict[str, Any]] = [
     {"name": "__init__.cpython-311.pyc", "mode": "0644", "uid": 1002, "gid": 100},
     {"name_percent": "caf%E9.txt", "mode": "0644", "uid": 1005, "gid": 100},
 ]
+NEXT = """\
+the report           {page}
+the service's page   {birthmark} serve --registry {registry}
+your own server      README.md, "Use it on your own server"
+every step of this   {verbose}"""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How the steps are told: as commands with all that they print, or as a line for each."""
+
+    verbose: bool
+
+    @contextmanager
+    def step(self, doing: str) -> Iterator[None]:
+        """Tell what is being done, and how long it took; hide what it prints."""
+        if self.verbose:
+            yield
+            return
+        begun = time.monotonic()
+        with working(doing), redirect_stdout(StringIO()):
+            yield
+        line(f"{time.monotonic() - begun:4.0f} s  {doing}", style="dim")
+
+    @contextmanager
+    def log(self) -> Iterator[Any]:
+        """Yield where programs in the background log to; None is where this one does."""
+        if self.verbose:
+            yield None
+            return
+        with (DIRECTORY / "log").open("ab") as log:
+            yield log
+
+
+def main() -> None:
+    """Run every step; an error in one ends the run."""
+    parser = argparse.ArgumentParser("python -m birthmark.quickstart", description=main.__doc__)
+    parser.add_argument("--verbose", action="store_true", help="show commands and all they print")
+    run(Steps(parser.parse_args().verbose))
+
+
+def run(steps: Steps) -> None:
+    """Learn from the first day, be asked about the second, and tell what came of it."""
+    shutil.rmtree(DIRECTORY, ignore_errors=True)
+    DIRECTORY.mkdir()
+    first, second = (DIRECTORY / sample.stem for sample in DAYS)
+    registry, page = DIRECTORY / "registry", DIRECTORY / "report.html"
+    with steps.step("reading two days of a real capture"):
+        for sample, day in zip(DAYS, (first, second), strict=True):
+            say(f"birthmark ingest {_shown(sample)} --out {day}")
+            ingest([str(sample)], day)
+    with steps.step("learning from the first"):
+        say(f"birthmark train {first} --registry {registry} --no-test")
+        train([first], str(registry), Settings(), Testing(test=False))
+    with steps.step("writing a report on the second"):
+        if steps.verbose:  # the report tells it, too
+            say(f"birthmark evaluate {second} --registry {registry}")
+            evaluate(second, str(registry), Settings())
+        say(f"birthmark report {second} --registry {registry} --out {page}")
+        report(second, str(registry), page, Settings())
+    if steps.verbose:
+        say(f"birthmark serve --registry {registry} --port 0")
+        ask(registry)
+    with steps.step("asking about each file of the second as it is created"):
+        replayed = follow(steps, registry, second, DAYS[1])
+    line("")
+    show_screen(first, replayed)
+    own = Path(sys.executable).with_name("birthmark")
+    again = f"{_shown(Path(sys.executable))} -m birthmark.quickstart --verbose"
+    for each in NEXT.format(
+        page=page, birthmark=_shown(own), registry=registry, verbose=again
+    ).splitlines():
+        line(each)
 
 
 def say(command: str) -> None:
     """Show the command that runs next."""
     line("")
     line(f"$ {command}", style="bold")
-
-
-def main() -> None:
-    """Run every step; an error in one ends the run."""
-    shutil.rmtree(DIRECTORY, ignore_errors=True)
-    registry, page = DIRECTORY / "registry", DIRECTORY / "report.html"
-    days = []
-    for sample in DAYS:
-        day = DIRECTORY / sample.stem
-        say(f"birthmark ingest {_shown(sample)} --out {day}")
-        ingest([str(sample)], day)
-        days.append(day)
-    first, second = days
-    say(f"birthmark train {first} --registry {registry} --no-test")
-    train([first], str(registry), Settings(), Testing(test=False))
-    say(f"birthmark evaluate {second} --registry {registry}")
-    evaluate(second, str(registry), Settings())
-    say(f"birthmark report {second} --registry {registry} --out {page}")
-    report(second, str(registry), page, Settings())
-    say(f"birthmark serve --registry {registry} --port 0")
-    ask(registry)
-    follow(registry, second, DAYS[1])
-    line("")
-    line(f"The report is {page.resolve()}; open it in a browser.")
 
 
 def _shown(path: Path) -> Path:
@@ -74,16 +129,17 @@ def _shown(path: Path) -> Path:
 
 def ask(registry: Path) -> None:
     """Start the service, ask it about new files over HTTP, print the answers, stop it."""
-    with serving("--registry", str(registry), "--port", "0") as url:
+    with serving(None, "--registry", str(registry), "--port", "0") as url:
         tell(post(f"{url}/v1/predictions", NEW_FILES))
         explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[str]:
+def serving(log: Any, *options: str) -> Iterator[str]:
     """Run the service, tell where it answers, and stop it."""
     words = ["-m", "birthmark", "serve", *options]
-    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
         try:
             assert server.stdout is not None
             said = server.stdout.readline().strip()
@@ -93,7 +149,7 @@ def serving(*options: str) -> Iterator[str]:
             server.terminate()
 
 
-def follow(registry: Path, day: Path, sample: Path) -> None:
+def follow(steps: Steps, registry: Path, day: Path, sample: Path) -> Replayed:
     """Let part of a day pass through a follower, ask about its files, draw how right that is."""
     live = DIRECTORY / "live"
     live.mkdir(mode=0o700)
@@ -106,21 +162,24 @@ def follow(registry: Path, day: Path, sample: Path) -> None:
     say(f"birthmark dump --from operations {_shown(sample)} | birthmark {' '.join(words)}")
     say(f"birthmark serve {' '.join(options)}")
     command = [sys.executable, "-m", "birthmark", *words]
-    quiet = subprocess.DEVNULL
     with (
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet) as follower,
-        serving(*options) as url,
+        steps.log() as log,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log
+        ) as follower,
+        serving(log, *options) as url,
     ):
         assert follower.stdin is not None
-        scores = replay(day, sample, url, history, follower.stdin)
+        replayed = replay(day, sample, url, history, follower.stdin)
         follower.stdin.close()
-    known = sum(score.known for score in scores.values())
+    known = sum(score.known for score in replayed.scores.values())
     line(
         f"{known:,} answers, each given before the follower knew of the file: how many were right"
         " of those told nothing, and of those told what became of earlier files. Wrong are"
         " █ both, ░ only the untold, ▓ only the told:"
     )
-    show(picture(scores), columns=110)
+    show(picture(replayed), columns=110)
+    return replayed
 
 
 def post(url: str, files: Any) -> Any:

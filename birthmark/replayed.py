@@ -57,15 +57,33 @@ class Score:
         return self.right[how] / self.known if self.known else 0.0
 
 
-def replay(day: Path, sample: Path, url: str, history: Path, sink: Any) -> dict[str, Score]:
-    """Return by predicate how right the service at ``url`` was about the births of ``day``.
+@dataclass
+class Replayed:
+    """The files that were asked about, what the service said of them, and how right it was.
+
+    ``born`` are the births of a day in their order; ``told`` are the answers to the first of them,
+    each told what became of earlier files.
+    """
+
+    born: pa.Table
+    told: list[dict[str, Any]]
+    scores: dict[str, Score]
+
+    def share(self, how: str) -> float:
+        """Return the share of right answers, as the mean of all predicates."""
+        shares = [score.share(how) for score in self.scores.values() if score.known]
+        return sum(shares) / max(len(shares), 1)
+
+
+def replay(day: Path, sample: Path, url: str, history: Path, sink: Any) -> Replayed:
+    """Ask the service at ``url`` about the births of ``day``, each before anybody saw it.
 
     ``sample`` has the day's operations, which are written to ``sink``, a follower's input, as text;
     ``history`` is what it shares.
     """
     born = births(read_files(day)).sort_by("born")
     labels = {key: each.evaluate(born).to_pylist() for key, each in FILE_PREDICATES.items()}
-    scores = {key: Score() for key in labels}
+    done = Replayed(born, [], {key: Score() for key in labels})
     status = SharedHistory(history, FOR_EVER, FOR_EVER, 1.0)
     asked, before, end = 0, 0, None
     times, files = born["born"].cast(pa.int64()).to_pylist(), _requests(born)
@@ -78,13 +96,14 @@ def replay(day: Path, sample: Path, url: str, history: Path, sink: Any) -> dict[
             upto += 1
         for how, more in (("told", {}), ("untold", NOTHING)) if upto > asked else ():
             answers = _ask(url, [file | more for file in files[asked:upto]])
-            _count(scores, labels, asked, how, answers)
+            _count(done.scores, labels, asked, how, answers)
+            done.told += answers if how == "told" else []
         asked = upto
         sink.write(text)
         sink.flush()
         _wait(status, before)  # nobody knows what comes after the last line until it has come
         before = _time(text.splitlines()[-1]) if text else before
-    return scores
+    return done
 
 
 def _steps(sample: Path) -> Iterator[tuple[int, bytes]]:
@@ -151,15 +170,16 @@ def _wait(status: SharedHistory, until: int) -> None:
         time.sleep(0.002)
 
 
-def picture(scores: Mapping[str, Score]) -> Table:
+def picture(replayed: Replayed) -> Table:
     """Return how right the answers were, and how many were wrong, as bars."""
+    scores = replayed.scores
     table = Table("predicate", *numbers("right, untold", "told"), "wrong", box=SIMPLE_HEAD)
     shares = {key: [score.share(how) for how in HOW] for key, score in scores.items()}
     shares = {key: own for key, own in shares.items() if scores[key].known}
     wrong = [1 - share for own in shares.values() for share in own]
     per_block = (max(wrong, default=0.0) or 1.0) / BLOCKS
-    means = [sum(own) / max(len(shares), 1) for own in zip(*shares.values(), strict=True)]
-    for key, own in [*shares.items(), *([("mean", means)] if means else [])]:
+    means = {"mean": [replayed.share(how) for how in HOW]} if shares else {}
+    for key, own in (shares | means).items():
         untold, told = (round((1 - share) / per_block) for share in own)
         bar = styled("█" * min(untold, told), "green")
         bar.append("░" * (untold - told), "bright_black").append("▓" * (told - untold), "red")

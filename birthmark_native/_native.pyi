@@ -969,13 +969,15 @@ class Follower:
         stride: int,
         resume: tuple[tuple[str, int, int], tuple[str, int, int], int] | None = None,
         until_idle: float | None = None,
+        gather: float = 0.0,
     ) -> Self:
         """Follow standard input (``-``), a pipe, a file that grows, or a folder of files.
 
         A piece ends when the trace's time passes a multiple of ``stride`` microseconds. ``resume``
         holds from where to read again, from where to give pieces, and the trace's time there.
-        After ``until_idle`` seconds without anything new, files have ended. Raises ``OSError`` if
-        the source cannot be opened.
+        After ``until_idle`` seconds without anything new, files have ended. Rows are gathered for
+        ``gather`` seconds, or for a hundredth if that is more. Raises ``OSError`` if the source
+        cannot be opened.
         """
 
     def next_piece(self, timeout: float) -> FollowedPiece | None:

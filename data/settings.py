@@ -22,6 +22,12 @@ Source = Literal["trace", "operations"]
 Order = Literal["ops", "cost", "bytes"]
 """By what the busiest are told: operations, the thesis's cost (6.2), or bytes moved."""
 
+TopKey = Literal["user", "client", "directory", "file"]
+"""Of what `birthmark top` shows the busiest."""
+
+Ranked = Literal["ops", "bytes", "read", "written", "latency", "errors"]
+"""By what it tells them: operations, bytes moved, read or written, mean latency, or errors."""
+
 Measure = Literal["ops", "read", "written", "errors", "latency"]
 """What a plot of counts shows."""
 
@@ -102,6 +108,37 @@ class Plot(Strict):
     )
     zone: str = Field(default="UTC", description="time zone of the axis, as Europe/Paris")
     title: str = Field(default="", description="title of the plot")
+
+
+class Watching(Strict):
+    """What `birthmark top` shows, and how often."""
+
+    by: TopKey = Field(default="user", description="of what the busiest are shown at first")
+    order: Ranked = Field(
+        default="ops",
+        description="sort by operations, bytes moved, read or written, mean latency, or errors",
+    )
+    count: int = Field(default=10, ge=1, description="number of rows where no screen limits them")
+    window: str = Field(
+        default="10s", description="live, how far back is looked, as 10s, 1m or 5m; all: the start"
+    )
+    every: float = Field(
+        default=1.0, ge=0.2, le=3600, description="live, time from one picture to the next, s"
+    )
+    pace: float | None = Field(
+        default=None, gt=0, description="play traces, so many times as fast as they passed"
+    )
+    passwd: Path = Field(
+        default=Path("/etc/passwd"),
+        description="names of users: a passwd file, or lines of a number and a name",
+    )
+    client: str = Field(default="", description="count only these clients, separated by commas")
+    user: str = Field(default="", description="count only these users, separated by commas")
+    group: str = Field(default="", description="count only these groups, separated by commas")
+
+    def counting(self) -> Counting:
+        """Return what is counted."""
+        return Counting(client=self.client, user=self.user, group=self.group)
 
 
 class Replay(Strict):

@@ -56,7 +56,7 @@ class Options(Strict):
     policies: str = Field(
         default=ALL,
         description="hints to follow, separated by commas, as hotdir,hotname,hotdir+hotname;"
-        " all: those of the thesis, HotWrite and the oracle; package.module:function: one's own",
+        " all: those of the thesis, all three, and the oracle; package.module:function: one's own",
     )
     mode: Literal[Mode, "all"] = Field(
         default=ALL,

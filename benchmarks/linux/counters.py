@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 
 _SECTORS_OF_A_BLOCK = 8
 _WRITTEN = 6  # the place of sectors written in /sys/block/DISK/stat
-_MOVED = re.compile(r"^Try to move (\d+) blocks", re.MULTILINE)
-_OF_DATA = re.compile(r"^Try to move .*\n  - data blocks : (\d+)", re.MULTILINE)
-_UTILIZATION = re.compile(r"^Utilization: (\d+)%", re.MULTILINE)
+_STATUS, _STAT = "/sys/kernel/debug/f2fs/status", r"/sys/block/\w+/stat"
+_MOVED = [rf"/sys/fs/f2fs/\w+/moved_blocks_{who}" for who in ("foreground", "background")]
 _TEMPERATURE = re.compile(
     r"^  - (COLD|WARM|HOT) +data:" + r" +-?\d+" * 5 + r" +(\d+)", re.MULTILINE
 )
@@ -20,27 +19,27 @@ class Counters:
     """Counts of blocks of 4 KB since the mount; the last four are as things stand.
 
     ``user`` were touched by the load's writes, ``device`` written to the disk, and ``moved`` by the
-    cleaner, of which ``moved_data`` are no nodes. ``cold``, ``warm`` and ``hot`` blocks of data are
-    valid in segments of each temperature; ``utilization`` is in percent. ``refused`` steps of the
-    load failed, and ``hinted`` files were given a hint.
+    cleaner. ``refused`` steps of the load failed, and ``hinted`` files were given a hint. The file
+    system is ``full`` in percent. ``cold``, ``warm`` and ``hot`` blocks of data are valid in
+    segments of each temperature; None where the kernel does not say.
     """
 
     user: int
     device: int
     moved: int
-    moved_data: int
     refused: int
     hinted: int
-    cold: int
-    warm: int
-    hot: int
-    utilization: int
+    full: int
+    cold: int | None = None
+    warm: int | None = None
+    hot: int | None = None
 
     def since(self, earlier: Counters) -> Counters:
         """Return what was counted since ``earlier``."""
         then = asdict(earlier)
-        standing = ("cold", "warm", "hot", "utilization")
-        found = {key: n - (0 if key in standing else then[key]) for key, n in asdict(self).items()}
+        standing = ("cold", "warm", "hot", "full")
+        counted = asdict(self).items()
+        found = {key: n if key in standing else n - then[key] for key, n in counted}
         return Counters(**found)
 
 
@@ -49,34 +48,31 @@ def read_counters(printed: str, when: str) -> Counters:
 
     Raises ``ValueError`` where they are not there.
     """
-    status = _shown(printed, when, "/sys/kernel/debug/f2fs/status")
-    disk = _shown(printed, when, "/sys/block/vda/stat").split()
+    disk = _shown(printed, when, _STAT).split()
+    moved = [_shown(printed, when, path) for path in _MOVED]
     own = dict(re.findall(rf"^{when}\.(\w+) (\d+)$", printed, re.MULTILINE))
-    valid = {name.lower(): int(n) for name, n in _TEMPERATURE.findall(status)}
+    status = _TEMPERATURE.findall(_find(printed, when, _STATUS) or "")
     try:
         return Counters(
             user=int(own["user_blocks"]),
             device=int(disk[_WRITTEN]) // _SECTORS_OF_A_BLOCK,
-            moved=_number(_MOVED, status),
-            moved_data=_number(_OF_DATA, status),
+            moved=sum(map(int, moved)),
             refused=int(own["refused"]),
             hinted=int(own["hinted"]),
-            utilization=_number(_UTILIZATION, status),
-            **valid,
+            full=int(own["full"]),
+            **{name.lower(): int(n) for name, n in status},
         )
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, ValueError, IndexError) as error:
         raise ValueError(f"expected the counters of F2FS at {when!r}, found no {error}") from error
 
 
 def _shown(printed: str, when: str, path: str) -> str:
-    found = re.search(rf"^<{when} {path}>\n(.*?)^</{when}>$", printed, re.MULTILINE | re.DOTALL)
+    found = _find(printed, when, path)
     if found is None:
         raise ValueError(f"expected {path} at {when!r}, found none")
-    return found[1]
+    return found
 
 
-def _number(pattern: re.Pattern[str], text: str) -> int:
-    found = pattern.search(text)
-    if found is None:
-        raise ValueError(f"expected {pattern.pattern!r} in the status of F2FS, found none")
-    return int(found[1])
+def _find(printed: str, when: str, path: str) -> str | None:
+    found = re.search(rf"^<{when} {path}>\n(.*?)^</{when}>$", printed, re.MULTILINE | re.DOTALL)
+    return found and found[1]

@@ -75,10 +75,12 @@ def find_kernel() -> Kernel:
     raise MachineError("/boot: expected a kernel of the package linux-image-amd64")
 
 
-def make_initial(out: Path, script: str, programs: Sequence[Path], kernel: Kernel) -> None:
+def make_initial(
+    out: Path, script: str, programs: Sequence[Path], kernel: Kernel, more: Sequence[str] = ()
+) -> None:
     """Write the initial file system of a machine that runs ``script`` in busybox's shell.
 
-    ``programs`` are static, and lie in ``/bin``.
+    ``programs`` are static, and lie in ``/bin``; ``more`` modules are loaded than ``MODULES``.
     """
     root = out.with_suffix(".root")
     for folder in ("bin", "dev", "lib", "mnt", "proc", "sys", "tmp"):
@@ -86,7 +88,7 @@ def make_initial(out: Path, script: str, programs: Sequence[Path], kernel: Kerne
     shutil.copy(str(shutil.which(BUSYBOX)), root / "bin/busybox")
     for applet in _APPLETS:
         (root / "bin" / applet).symlink_to("busybox")
-    modules = kernel.needed(MODULES)
+    modules = kernel.needed([*MODULES, *more])
     for files, folder in ((programs, "bin"), (modules, "lib")):
         for file in files:
             shutil.copy(file, root / folder)

@@ -51,6 +51,7 @@ def run(
     load: Path | None = None,
     memory: str = "1G",
     seconds: float = 3600,
+    modules: Sequence[str] = (),
 ) -> str:
     """Run a script in a new machine, and return what it printed.
 
@@ -58,10 +59,12 @@ def run(
         script: commands of busybox's shell; ``/dev/vda`` is the disk, ``/dev/vdb`` the load.
         disk: the image of the disk, which is written to.
         scratch: a folder for the initial file system.
-        programs: static programs that the script calls.
+        programs: static programs that the script calls, and files that they read: all are in
+            ``/bin``.
         load: a file that the machine's programs read.
         memory: of the machine, as QEMU has it.
         seconds: after which the machine is stopped.
+        modules: of the kernel, which are loaded behind those of disks and of F2FS.
 
     Raises:
         MachineError: packages are missing, the script failed, or it did not end in time.
@@ -69,7 +72,7 @@ def run(
     if lacking := missing():
         raise MachineError(f"expected the packages {', '.join(lacking)}")
     kernel, initial = find_kernel(), scratch / "initial.cpio"
-    make_initial(initial, script, programs, kernel)
+    make_initial(initial, script, programs, kernel, modules)
     command = _command(kernel, initial, disk, load, memory)
     try:
         ended = subprocess.run(

@@ -14,6 +14,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,28 +131,55 @@ fill(const char *path, const struct record *record)
 	return (create(path, record));
 }
 
+/* The file of the last step, which is open: the next step is often on the same. */
+static struct {
+	char	path[PATH_MAX];
+	int	fd;
+} last = { .fd = -1 };
+
+static void
+close_last(void)
+{
+	if (last.fd >= 0)
+		close(last.fd);
+	last.fd = -1;
+}
+
+static int
+open_again(const char *path)
+{
+	if (last.fd >= 0 && strcmp(last.path, path) == 0)
+		return (last.fd);
+	close_last();
+	strcpy(last.path, path);
+	last.fd = open(path, O_WRONLY);
+	return (last.fd);
+}
+
 static int
 on_file(const char *path, const struct record *record)
 {
-	int fd, result;
+	int fd;
 
-	if ((fd = open(path, O_WRONLY)) < 0)
+	if ((fd = open_again(path)) < 0)
 		return (-1);
 	switch (record->op) {
 	case OP_WRITE:
-		result = write_at(fd, record->offset, record->count);
-		break;
+		return (write_at(fd, record->offset, record->count));
 	case OP_TRUNCATE:
-		result = ftruncate(fd, (off_t)record->offset);
-		break;
+		return (ftruncate(fd, (off_t)record->offset));
 	case OP_SYNC:
-		result = fsync(fd);
-		break;
+		return (fsync(fd));
 	default:
-		result = sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+		return (sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
 	}
-	close(fd);
-	return (result);
+}
+
+static bool
+is_on_file(const struct record *record)
+{
+	return (record->op == OP_WRITE || record->op == OP_TRUNCATE ||
+	    record->op == OP_SYNC || record->op == OP_FLUSH);
 }
 
 static void
@@ -163,10 +191,12 @@ tell(const char *when)
 	printf("%s.user_blocks %llu\n", when,
 	    (unsigned long long)counters.user_blocks);
 	printf("%s.hinted %llu\n", when, (unsigned long long)counters.hinted);
+	printf("%s.full %llu\n", when,
+	    (unsigned long long)((empty - free_blocks()) * 100 / empty));
 	fflush(stdout);
 }
 
-/* Print a file of the kernel's between two lines that name it. */
+/* Print a file of the kernel's, if there is one, between two lines that name it. */
 static void
 show(const char *when, const char *path)
 {
@@ -175,7 +205,7 @@ show(const char *when, const char *path)
 	size_t size;
 
 	if ((file = fopen(path, "r")) == NULL)
-		err(1, "%s", path);
+		return;
 	printf("<%s %s>\n", when, path);
 	while ((size = fread(text, 1, sizeof(text), file)) > 0)
 		fwrite(text, 1, size, stdout);
@@ -184,18 +214,30 @@ show(const char *when, const char *path)
 	fflush(stdout);
 }
 
+/* Where kernels count, of which one has debugfs and the other calls its disk ubda. */
+static const char *const counts[] = {
+	"/sys/kernel/debug/f2fs/status",
+	"/sys/fs/f2fs/vda/moved_blocks_foreground",
+	"/sys/fs/f2fs/vda/moved_blocks_background",
+	"/sys/block/vda/stat",
+	"/sys/fs/f2fs/ubda/moved_blocks_foreground",
+	"/sys/fs/f2fs/ubda/moved_blocks_background",
+	"/sys/block/ubda/stat",
+};
+
 /* Bring what is dirty to the disk, and tell all counters. */
 static int
 mark(const char *when)
 {
+	size_t n;
 	int fd;
 
 	if ((fd = open(".", O_RDONLY)) < 0 || syncfs(fd) != 0)
 		return (-1);
 	close(fd);
 	tell(when);
-	show(when, "/sys/kernel/debug/f2fs/status");
-	show(when, "/sys/block/vda/stat");
+	for (n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
+		show(when, counts[n]);
 	return (0);
 }
 
@@ -206,6 +248,9 @@ play(FILE *load, const struct record *record)
 
 	path_of(path, load, record->folder, record->name_len);
 	path_of(path2, load, record->folder2, record->name2_len);
+	if (is_on_file(record))
+		return (on_file(path, record));
+	close_last();
 	switch (record->op) {
 	case OP_FOLDER:
 		return (mkdir(path, 0777));
@@ -222,7 +267,7 @@ play(FILE *load, const struct record *record)
 	case OP_MARK:
 		return (mark("mark"));
 	default:
-		return (on_file(path, record));
+		errx(1, "no operation %u", record->op);
 	}
 }
 
@@ -247,6 +292,7 @@ main(int argc, char **argv)
 		if (play(load, &record) != 0)
 			counters.refused++;
 	}
+	close_last();
 	if (mark("end") != 0)
 		err(1, "syncfs");
 	return (0);

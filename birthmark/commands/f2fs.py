@@ -44,7 +44,7 @@ def lists(
     """Tell which suffixes are hot and which cold, with the evidence, and what would change."""
     if write and device is None:
         raise typer.BadParameter("expected a DEVICE with it", param_hint="--write")
-    version, learned = _learn(place)
+    version, learned = _learn(place, device, places)
     if mkfs:
         line(learned.mkfs_options())
         return
@@ -74,16 +74,18 @@ def restore(
         tell({"written": _in_words(lines)}, as_json)
 
 
-def _learn(place: Settings) -> tuple[str, Learned]:
-    """Return the published version, and the lists that it makes."""
+def _learn(place: Settings, device: str | None, places: Places) -> tuple[str, Learned]:
+    """Return the published version, and the lists that it makes for a device."""
     from birthmark.layout_hint.f2fs.learned import KIND, learn
+    from birthmark.layout_hint.f2fs.sysfs import small_is_hot
     from birthmark.predictor import TrainedModel
     from birthmark.training.registry.published import read_published
     from birthmark.training.registry.versions import Registry
 
     published = read_published(Registry(place.registry))
     model = TrainedModel.load(published.directory, only=KIND)
-    return published.version, learn(model, published.abstaining)
+    hot = device is not None and not small_is_hot(device, places.kernel)
+    return published.version, learn(model, published.abstaining, hot)
 
 
 def _changes(device: str, wanted: Lists, places: Places, write: bool) -> list[str]:
@@ -107,11 +109,15 @@ def _show(learned: Learned) -> None:
         counts = (f"{own.births:,}", f"{own.agree:,}", share, f"{own.lower:.1%}")
         table.add_row(own.extension, own.temperature, *counts)
     show(table)
-    for name, said in (("hot", learned.hot), ("cold", learned.cold)):
-        line(
-            f"{name}: said of {said.births:,} of {learned.births:,} births, wrongly of"
-            f" {said.wrong:,}, which is at most {said.upper:.2%} of all (bound {said.bound:.2%})"
-        )
+    for name, wrong, said in (
+        ("hot", "live longer", learned.hot),
+        ("cold", "are written over", learned.cold),
+    ):
+        if said.births:
+            line(
+                f"{name}: said of {said.births:,} of {learned.births:,} births, of which"
+                f" {said.wrong:,} {wrong}: at most {said.upper:.2%} of all (bound {said.bound:.2%})"
+            )
 
 
 def _in_words(lines: Sequence[str]) -> Any:

@@ -18,6 +18,8 @@ from birthmark.outputs import Json, output
 from birthmark.terminal import counting, line, numbers, show
 
 DEFAULT = "traces"
+BUSIEST = 4
+"""So many of each kind are shown on one screen."""
 
 
 class ScanGroup(TyperGroup):
@@ -54,22 +56,29 @@ def traces(
             help="nfsdump text, captures, operations in Parquet, datasets; - is stdin",
         ),
     ],
+    asked: Annotated[Counting, Options()],
     out: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="table of counts to write: FILE.parquet, .csv or .txt; - is CSV on stdout; or a "
-            "directory, for the counts and the map of files in every format"
+            "directory, for the counts and the map of files in every format; without it, the "
+            "busiest are shown"
         ),
-    ],
-    asked: Annotated[Counting, Options()],
+    ] = None,
     files: Annotated[
         str | None, typer.Option(help="map of files to write: FILE.parquet, .csv or .txt")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Count the operations of traces per period, by any of the keys (nfsscan)."""
+    """Count the operations of traces per period, by any of the keys (nfsscan).
+
+    Without --out, show the busiest users, clients, directories and files.
+    """
     from birthmark.data.scan.count import Plan, scan
 
+    if out is None and files is None:
+        _show_busiest(traces, asked, as_json)
+        return
     with counting("operations") as tell:
         summary = scan(traces, out, Plan.of(asked), files, tell)
     warn(summary.warnings)
@@ -78,6 +87,23 @@ def traces(
         typer.echo(json.dumps(result, indent=2), err=out == "-")
     elif out != "-":
         _show(result)
+
+
+def _show_busiest(traces: list[str], asked: Counting, as_json: bool) -> None:
+    """Show the busiest of each kind, on one screen of 80 columns."""
+    from birthmark.commands.top import of_trace
+    from birthmark.commands.top_lines import as_object, print_busiest
+
+    for name in ("period", "by", "ops"):
+        if getattr(asked, name) != getattr(Counting(), name):
+            raise typer.BadParameter(
+                f"--{name}: expected --out, too: it says what is written there"
+            )
+    load, more = of_trace(traces, asked)
+    if as_json:
+        typer.echo(as_object(load.whole("ops", BUSIEST), {}, more["lost"], more["generated"]))
+    else:
+        print_busiest(load.whole("ops", BUSIEST), traces, BUSIEST, **more)
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from birthmark.data.common.choices import expect
 from birthmark.layout_hint.comparison.figures import Comparison, Result, Shares, Spread
 from birthmark.layout_hint.replay.conditions import (
     DEFAULT,
+    HOT_WRITE,
     INVERTED,
     ORACLE,
     POLICIES,
@@ -23,7 +24,7 @@ from birthmark.layout_hint.replay.days import Day
 from birthmark.layout_hint.replay.rules import GROUP, Rule
 from birthmark.layout_hint.replay.runs import Outcome, Replay, Run, run_all
 
-ALL_POLICIES = (*POLICIES, ORACLE, INVERTED, RANDOM)
+ALL_POLICIES = (*POLICIES, ORACLE, HOT_WRITE, INVERTED, RANDOM)
 USUAL = (*POLICIES, ORACLE)
 BOTH = "HotDir+HotName"
 DRAWN = (DEFAULT, BOTH, "all three")

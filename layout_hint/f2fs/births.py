@@ -44,6 +44,10 @@ class Births:
             return self.short
         return np.maximum(self.all - self.short - self.rewritten, 0)
 
+    def against(self, temperature: Temperature) -> Floats:
+        """Return by name how many births make a list wrong."""
+        return self.all - self.short if temperature == "hot" else self.rewritten
+
     def having(self, extensions: Iterable[str]) -> Bools:
         """Return which names have one of the extensions."""
         found = np.zeros(len(self.all), dtype=np.bool_)

@@ -1,14 +1,20 @@
 """Which suffixes are hot and which are cold, by what a model has counted.
 
-Hot is a suffix of which it is sure that the file's data die young (``SHORT``: within half a minute,
-which is about when they reach the disk); cold is one of which it is sure that they do not, and are
-not written over and over (``REWRITTEN``). Sure is a suffix of whose births at least three in four
-are expected to be so, by the lower confidence limit that the model's own rules have (Wilson 1927).
+Cold is a suffix of whose files it is likely that they stay: that more than half of its births live
+for longer than half a minute (``SHORT``), which is about when data reach the disk, and are not
+written over and over (``REWRITTEN``). That is the lower confidence limit that the model's own rules
+have (Wilson 1927). What a cold list takes from the log of hot data, where F2FS puts all that is
+written in small pieces, are files that would stay there when the rest is dead.
+
+Nothing is hot, for that log takes short-lived data and long-lived ones alike. Only where it does
+not (``min_hot_blocks`` 0) it pays to have a hot list, of suffixes whose files die young, have data,
+and to be surer of both lists: three in four of the births are expected to be so.
 
 A list takes the surest first, as long as the upper confidence limit of the births that it is wrong
-about, of all births, is within the model's bound: of the hot list that on false positives, of the
-cold one that on false negatives. Both are counted on the births that the model learned from, and by
-the kernel's rule of what names have a suffix.
+about, of all births, is within the model's bound: of the hot list those that live longer, and the
+bound on false positives; of the cold one those that are written over and over, and the bound on
+false negatives. (What dies before it reaches the disk costs nothing in any log.) Both are counted
+on the births that the model learned from, and by the kernel's rule of what names have a suffix.
 """
 
 from __future__ import annotations
@@ -32,7 +38,7 @@ KIND = "rules"
 MKFS_ROOM = 24
 """How many extensions ``mkfs.f2fs`` has room for behind its own forty (f2fs-tools 1.15)."""
 
-_SURE = 0.75
+_SURE, _LIKELY = 0.75, 0.5
 _LEAST_DATA = 1.0
 
 
@@ -104,20 +110,22 @@ class Learned:
         return tuple(own.extension for own in self.suffixes if own.temperature == temperature)
 
 
-def learn(model: Counted, abstaining: Iterable[str] = ()) -> Learned:
+def learn(model: Counted, abstaining: Iterable[str] = (), hot: bool = False) -> Learned:
     """Return the lists that a model makes, which was loaded with its counts.
 
-    Where it abstains from saying that lives are short, no suffix is hot. Raises ``ValueError`` for
-    a model that has not learned the predicates, or by rules.
+    ``hot`` says whether the log of hot data is that of hot files alone, and there is a hot list; so
+    there is none where the model abstains from saying that lives are short. Raises ``ValueError``
+    for a model that has not learned the predicates, or by rules.
     """
     rules = model.of_kind(KIND)
     if lacking := [key for key in (SHORT, LOCK, REWRITTEN) if key not in rules]:
         raise ValueError(f"expected a model that has learned {', '.join(lacking)}")
     births = Births(rules)
-    judge = _Judge(births, model.parameters)
-    cold = judge.surest("cold")
-    hot = [] if SHORT in abstaining else judge.surest("hot")
-    kept = sorted([*cold, *hot], key=lambda own: (-own.agree, own.extension))[:MOST]
+    judge = _Judge(births, model.parameters, _SURE if hot else _LIKELY)
+    found = judge.surest("cold")
+    if hot and SHORT not in abstaining:
+        found += judge.surest("hot")
+    kept = sorted(found, key=lambda own: (-own.agree, own.extension))[:MOST]
     lists = {t: [own for own in kept if own.temperature == t] for t in ("cold", "hot")}
     rows = births.having(own.extension for own in lists["cold"])
     others = births.having(own.extension for own in lists["hot"]) & ~rows
@@ -126,11 +134,12 @@ def learn(model: Counted, abstaining: Iterable[str] = ()) -> Learned:
 
 
 class _Judge:
-    """Says which suffixes a list takes, and how often that is wrong."""
+    """Says which suffixes a list takes, each of a share of ``least``, and how often it is wrong."""
 
-    def __init__(self, births: Births, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, births: Births, parameters: Mapping[str, Any], least: float) -> None:
         self._births, self._confidence = births, parameters["confidence"]
         self._bounds = {"hot": parameters["bound"], "cold": parameters["false_negative_bound"]}
+        self._least = least
 
     def surest(self, temperature: Temperature) -> list[Suffix]:
         """Return the suffixes that a list takes: the surest, within the bound."""
@@ -147,17 +156,17 @@ class _Judge:
     def said(self, temperature: Temperature, rows: Bools) -> Said:
         """Return what a list says that means these names."""
         births = float(self._births.all[rows].sum())
-        wrong = births - float(self._births.agreeing(temperature)[rows].sum())
+        wrong = float(self._births.against(temperature)[rows].sum())
         total = int(self._births.all.sum())
         upper = upper_limits(np.array([[wrong]]), total, self._confidence)[0] if total else 1.0
         return Said(int(births), int(wrong), float(upper), self._bounds[temperature])
 
     def _sure(self, temperature: Temperature) -> Iterator[Suffix]:
-        """Yield the suffixes of which it is sure, and whose files have data."""
+        """Yield the suffixes of which that share is expected, and whose files have data."""
         births, agreeing = self._births, self._births.agreeing(temperature)
         for extension, rows in births.rows.items():
             n_a, n_m = births.all[rows].sum(), agreeing[rows].sum()
             lower = interval(np.array([n_m]), np.array([n_a]), births.level)[0][0]
             empty = births.locks[rows].sum() if temperature == "hot" else 0
-            if lower >= _SURE and n_m - empty >= _LEAST_DATA:
+            if lower >= self._least and n_m - empty >= _LEAST_DATA:
                 yield Suffix(extension, temperature, int(n_a), int(n_m), float(lower))

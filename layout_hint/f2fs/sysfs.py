@@ -13,7 +13,7 @@ from pathlib import Path
 
 from birthmark.layout_hint.f2fs.extensions import Lists, Temperature
 
-_FILE = "extension_list"
+_FILE, _SMALL = "extension_list", "min_hot_blocks"
 
 
 def mounted(kernel: Path) -> list[str]:
@@ -31,6 +31,20 @@ def read(device: str, kernel: Path) -> Lists:
         there = ", ".join(mounted(kernel)) or "none"
         raise ValueError(f"{path}: expected an F2FS that is mounted; those that are: {there}")
     return Lists.parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
+
+
+def small_is_hot(device: str, kernel: Path) -> bool:
+    """Tell whether all that is written in small pieces goes to the log of hot data there.
+
+    So it is unless ``min_hot_blocks`` is 0. Raises ``ValueError`` where that is no number.
+    """
+    path = kernel / device / _SMALL
+    if not path.is_file():
+        return True
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    if not text.isdecimal():
+        raise ValueError(f"{path}: expected a number, found {text!r}")
+    return int(text) > 0
 
 
 def changes(there: Lists, wanted: Lists) -> list[str]:

@@ -80,7 +80,7 @@ bm_hook_check(struct bm_hook *hook, const void *image, size_t size,
 		slot->image = image;
 		slot->size = (uint32_t)size;
 		bm_slot_fill(slot);
-		if (slot->hints == 0) {
+		if ((slot->hints & ~BM_HOT_WRITE) == 0) {
 			slot->image = NULL;
 			status = BM_NO_HINT;
 		}
@@ -115,6 +115,9 @@ bm_config_error(const struct bm_config *config)
 		return ("expected a mode of 0 (off), 1 (table) or 2 (query)");
 	if ((config->policy & ~BM_HOT_ALL) != 0)
 		return ("expected a policy of bits 1, 2 and 4");
+	if (config->policy == BM_HOT_WRITE)
+		return ("expected HotName or HotDir with HotWrite, which alone "
+		    "makes a file system slower");
 	if (config->region_mode > BM_REGION_RESERVED)
 		return ("expected a region's mode of 0 (none), 1 (preferred), "
 		    "2 (data) or 3 (reserved)");

@@ -34,7 +34,8 @@
 /*
  * A verdict: what a model says of a create. A policy is the mask of those
  * that are followed. Those of directories are asked of directories alone, the
- * others of all else.
+ * others of all else. HotWrite alone is no policy: it would take files away
+ * from their directories, which costs more time than it saves.
  */
 #define	BM_HOT_NAME		0x1U	/* "HotName": the name will be hot */
 #define	BM_HOT_DIR		0x2U	/* "HotDir": it will hold such names */
@@ -49,7 +50,7 @@
  * Why an image was refused, beyond what bm_image_check() says (enum bm_status
  * of birthmark.h).
  */
-#define	BM_NO_HINT		9U	/* no predicate of those that hint */
+#define	BM_NO_HINT		9U	/* neither HotName nor HotDir */
 #define	BM_OVERSIZE		10U	/* more than BM_IMAGE_MAX bytes */
 #define	BM_STATUSES		11U
 

@@ -21,13 +21,18 @@ POLICIES = {
     "HotDir": _BITS["HotDir"],
     "HotName": _BITS["HotName"],
     "HotDir+HotName": _BITS["HotDir"] | _BITS["HotName"],
-    "HotWrite": _BITS["HotWrite"],
     "all three": sum(_BITS.values()),
 }
 """The verdicts that a policy follows, in the tables' order."""
 
 ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
 """Further policies, whose hints are no model's: `hint_sources` says what they are."""
+
+HOT_WRITE = "HotWrite"
+"""A model's HotWrite alone. The hook refuses that; it is run to measure why."""
+
+MASKS = POLICIES | {HOT_WRITE: _BITS[HOT_WRITE]}
+"""The verdicts that are followed, where not all are."""
 
 
 @dataclass(frozen=True)

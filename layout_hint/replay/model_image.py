@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.predictor.allocation.verdicts import Room, hint_image
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Image
 from birthmark.predictor.trained import TrainedModel
@@ -21,8 +21,8 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
 
     Raises:
         OSError: there is neither.
-        ValueError: it is damaged, or answers none of HotName, HotDir and HotWrite; or a ``point``
-            is wanted of an image.
+        ValueError: it is damaged, or answers neither HotName nor HotDir; or a ``point`` is wanted
+            of an image.
     """
     path = Path(place)
     if is_remote(place) or path.is_dir():
@@ -41,8 +41,8 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
         raise ValueError(
             f"{path}: expected a compiled image or a directory of models: {error}"
         ) from error
-    if not set(HINTS) & set(found):
+    if not {"HotName", "HotDir"} & set(found):
         raise ValueError(
-            f"{path}: expected an image that answers {', '.join(HINTS)}, found {', '.join(found)}"
+            f"{path}: expected an image that answers HotName or HotDir, found {', '.join(found)}"
         )
     return content

@@ -16,9 +16,10 @@ from birthmark.data.datasets import row_groups
 from birthmark.layout_hint.replay import hint_sources
 from birthmark.layout_hint.replay.conditions import (
     DEFAULT,
+    HOT_WRITE,
     INVERTED,
+    MASKS,
     ORACLE,
-    POLICIES,
     RANDOM,
     Settings,
 )
@@ -106,6 +107,8 @@ class Replay:
             return self._oracle, None
         if run.policy == INVERTED:
             return hint_sources.inverted(hint_sources.of_model(self._image, self._creates)), None
+        if run.policy == HOT_WRITE:
+            return hint_sources.of_model(self._image, self._creates), None
         if run.policy == RANDOM:
             return hint_sources.at_random(len(self._creates), run.seed), None
         return None, None if run.policy == DEFAULT else self._image
@@ -123,7 +126,7 @@ class Replay:
             "allocator": settings.allocator,
             "bytes": settings.partition,
             "region": None if run.policy == DEFAULT else region,
-            "policy": POLICIES.get(run.policy, hint_sources.ALL),
+            "policy": MASKS.get(run.policy, hint_sources.ALL),
             "seed": run.seed,
             "cache_bytes": settings.cache,
             "warmup_seconds": settings.warmup,

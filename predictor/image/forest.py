@@ -90,7 +90,10 @@ class Group:
 
 @dataclass(frozen=True)
 class ForestSection:
-    """Groups of trees over the same ``features``; those that no tree uses are left out."""
+    """Groups of trees over the same ``features``.
+
+    Those that no tree uses are left out, but for one where none uses any.
+    """
 
     features: Sequence[Feature]
     tables: Sequence[CodeTable]
@@ -101,7 +104,8 @@ class ForestSection:
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
         """Add the section; see ``predictor.image.format.Section``."""
         trees = [tree.feature for group in self.groups for tree in group.trees]
-        used = np.unique(np.concatenate(trees or [np.zeros(1, np.int64)]))
+        used = np.unique(np.concatenate([np.zeros(0, np.int64), *trees]))
+        used = used if len(used) else np.zeros(1, np.int64)  # a section has one feature at least
         if len(used) > FEATURES:
             raise ValueError(f"{len(used)} features: a section of an image has at most {FEATURES}")
         features = [self.features[feature] for feature in used]

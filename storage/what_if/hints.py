@@ -23,9 +23,7 @@ from birthmark.predictor.allocation.verdicts import Room, verdicts
 from birthmark.predictor.image.format import Image
 from birthmark.storage.what_if.lives import Births, lives, micros
 
-Policy = Literal[
-    "Default", "HotDir", "HotName", "HotDir+HotName", "HotWrite", "all three", "oracle"
-]
+Policy = Literal["Default", "HotDir", "HotName", "HotDir+HotName", "all three", "oracle"]
 """Which hints a file system follows: those of a model, by name, or of perfect knowledge."""
 
 REGION = 4 << 20

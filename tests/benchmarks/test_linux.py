@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
@@ -11,13 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.linux import kernel, machine
+from benchmarks.linux import kernel, machine, user_mode
+from benchmarks.linux.bound import said
 from benchmarks.linux.counters import Counters, read_counters
+from benchmarks.linux.f2fs import policies, summary
 from benchmarks.linux.filling import FOLDER, fill
-from benchmarks.linux.hinted import in_turn
+from benchmarks.linux.hinted import classes, daemon_rule, in_turn
 from benchmarks.linux.knowledge import BLOCK, Hint, begins, perfect, room_needed
 from benchmarks.linux.load import RECORD, Op, Step, steps, write
+from benchmarks.linux.users import some
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
+from birthmark.layout_hint.f2fs.extensions import Lists
+from tests.builders.lives import files_of, life
 
 SECOND = 1_000_000
 MB = 1 << 20
@@ -152,42 +158,126 @@ def test_the_files_of_one_name_have_its_hints_in_turn() -> None:
     assert in_turn(creates, hinted) == {1: Hint.SHORT, 2: Hint.NOT_SET, 3: Hint.EXTREME}
 
 
+def test_hints_follow_the_daemons_own_rule() -> None:
+    rule = daemon_rule()
+    assert list(rule) == [Hint.SHORT, Hint.MEDIUM, Hint.EXTREME, Hint.LONG]
+    assert (rule[Hint.SHORT], rule[Hint.LONG]) == ([], [])
+    assert {"lifespan<=30", "HotWrite"} < set(rule[Hint.MEDIUM])
+    assert "lifespan>5" in rule[Hint.EXTREME]
+    with pytest.raises(ValueError, match="expected the option 'short', found none"):
+        daemon_rule("")
+
+
+def test_a_file_is_of_the_first_class_that_is_said_of_it() -> None:
+    answers = {
+        "lifespan<=30": pa.array([True, False, True, False]),
+        "lifespan>5": pa.array([True, True, False, False]),
+    }
+    rule = {Hint.MEDIUM: ["lock", "lifespan<=30"], Hint.EXTREME: ["lifespan>5"]}
+    assert classes(answers, 4, rule) == [Hint.MEDIUM, Hint.EXTREME, Hint.MEDIUM, Hint.NOT_SET]
+
+
+def test_a_policy_that_is_none_is_refused() -> None:
+    assert policies("own,beside") == ["own", "beside"]
+    with pytest.raises(ArgumentTypeError, match="perfect-short, found 'best'"):
+        policies("own,best")
+
+
+def test_runs_are_summed_up_beside_f2fs_own_lists_and_perfect_knowledge() -> None:
+    moved = {"own": [100, 140], "learned": [80, 100], "perfect": [60, 60]}
+    rows = [
+        {"policy": policy, "seed": seed, "moved": n, "device": 150, "user": 100}
+        for policy, own in moved.items()
+        for seed, n in enumerate(own)
+    ]
+    (learned,) = (line.split() for line in summary(rows) if line.startswith("learned"))
+    assert learned == ["learned", "2", "1.500", "90", "80", "100", "25.0%", "50%"]
+    (own,) = (line.split() for line in summary(rows) if line.startswith("own"))
+    assert own[-2:] == ["0.0%", "0%"]
+    alone = summary(rows[2:4])[1].split()
+    assert alone == ["learned", "2", "1.500", "90", "80", "100"]
+
+
+def test_a_list_is_wrong_of_the_births_that_became_what_it_does_not_say() -> None:
+    data = {"max_size": 9000, "writes": 1, "bytes_written": 9000}
+    lives = files_of(
+        life(b"a.tmp", 0.0, 2.0, **data),
+        life(b"b.TMP~", 1.0, 100.0, **data),  # lives longer
+        life(b"c.html", 2.0, 100.0, **data),
+        life(b"d.html", 3.0, 100.0, **{**data, "bytes_written": 90_000_000}),  # written over
+        life(b"e.tmp", 4.0, **{**data, "observed_until": 5.0}),  # not known
+    )
+    lists = Lists(cold=("html",), hot=("tmp",))
+    assert said(lists, lives, "hot")[:2] == (2, 1)
+    assert said(lists, lives, "cold")[:2] == (2, 1)
+
+
+def test_some_users_of_a_trace_are_kept_with_all_that_they_do(tmp_path: Path) -> None:
+    trace, out = tmp_path / "all.parquet", tmp_path / "some.parquet"
+    rows = {"uid": [7, 3, 9, 3, None, 5], "name": [b"a", b"b", b"c", b"d", b"e", b"f"]}
+    pq.write_table(
+        pa.table({"uid": pa.array(rows["uid"], pa.uint32()), "name": rows["name"]}), trace
+    )
+    some(trace, out, of=2)
+    assert pq.read_table(out)["name"].to_pylist() == [b"a", b"b", b"d"]
+
+
 STATUS = """
-Utilization: 79% (9 valid blocks, 3 discard blocks)
   - COLD   data:       61       61       61          0          0       {cold}
   - WARM   data:      123      123      123          0          0        20
   - HOT    data:       -1        3        3          1          0         30
   - Dir   dnode:        0        0        0          1          0          1
-Try to move {moved} blocks (BG: 0)
-  - data blocks : 7 (0)
 """
 
 
-def printed(when: str, user: int, moved: int, cold: int, sectors: int) -> str:
-    counted = {"user_blocks": user, "refused": 1, "hinted": 2}
+def printed(when: str, user: int, moved: int, sectors: int, cold: int | None = None) -> str:
+    counted = {"user_blocks": user, "refused": 1, "hinted": 2, "full": 79}
     lines = "".join(f"{when}.{key} {value}\n" for key, value in counted.items())
-    status = STATUS.format(cold=cold, moved=moved)
-    disk = f"1 2 3 4 5 6 {sectors} 8"
-    files = {"/sys/kernel/debug/f2fs/status": status, "/sys/block/vda/stat": disk}
+    files = {
+        "/sys/fs/f2fs/ubda/moved_blocks_foreground": str(moved - 4),
+        "/sys/fs/f2fs/ubda/moved_blocks_background": "4",
+        "/sys/block/ubda/stat": f"1 2 3 4 5 6 {sectors} 8",
+    }
+    if cold is not None:
+        files["/sys/kernel/debug/f2fs/status"] = STATUS.format(cold=cold)
     return lines + "".join(f"<{when} {path}>\n{text}\n</{when}>\n" for path, text in files.items())
 
 
 def test_counters_are_read_and_those_of_an_earlier_time_taken_from_them() -> None:
-    text = printed("mark", 10, 100, 11, 800) + printed("end", 15, 130, 10, 880)
+    text = printed("mark", 10, 100, 800) + printed("end", 15, 130, 880)
     end = read_counters(text, "end")
-    assert end == Counters(15, 110, 130, 7, 1, 2, 10, 20, 30, 79)
+    assert end == Counters(15, 110, 130, 1, 2, 79)
     since = end.since(read_counters(text, "mark"))
-    assert since == Counters(5, 10, 30, 0, 0, 0, 10, 20, 30, 79)
+    assert since == Counters(5, 10, 30, 0, 0, 79)
+
+
+def test_where_the_kernel_says_what_is_valid_in_each_log_that_is_read_too() -> None:
+    found = read_counters(printed("end", 15, 130, 880, cold=10), "end")
+    assert (found.cold, found.warm, found.hot) == (10, 20, 30)
 
 
 def test_counters_that_are_not_there_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected /sys/kernel/debug/f2fs/status at 'end'"):
-        read_counters(printed("mark", 1, 1, 1, 1), "end")
-    without = printed("end", 1, 1, 1, 1).replace("Try to move", "Moved")
-    with pytest.raises(ValueError, match="in the status of F2FS, found none"):
+    with pytest.raises(ValueError, match=r"expected /sys/block/.* at 'end', found none"):
+        read_counters(printed("mark", 1, 5, 1), "end")
+    without = printed("end", 1, 5, 1).replace("blocks_background", "blocks")
+    with pytest.raises(ValueError, match=r"moved_blocks_background at 'end', found none"):
         read_counters(without, "end")
     with pytest.raises(ValueError, match="found no 'hinted'"):
-        read_counters(printed("end", 1, 1, 1, 1).replace("end.hinted", "x"), "end")
+        read_counters(printed("end", 1, 5, 1).replace("end.hinted", "x"), "end")
+
+
+def test_a_kernel_that_runs_as_a_program_is_found_and_needs_no_modules_for_disks(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(kernel.MachineError, match="expected the package user-mode-linux"):
+        user_mode.find_user_mode(tmp_path)
+    modules = tmp_path / "lib/uml/modules/6.1"
+    for folder in (modules, tmp_path / "bin"):
+        folder.mkdir(parents=True)
+    (tmp_path / "bin/linux.uml").touch()
+    (modules / "modules.dep").write_text("fs/f2fs.ko: lib/a.ko\nlib/a.ko:\n")
+    found = user_mode.find_user_mode(tmp_path).needed(["virtio_blk", "f2fs"])
+    assert [path.name for path in found] == ["a.ko", "f2fs.ko"]
 
 
 def kernel_with(folder: Path, modules: str, built_in: str = "") -> kernel.Kernel:

@@ -147,25 +147,49 @@ def test_a_directory_is_refused_by_name(tmp_path: Path) -> None:
     assert f"{tmp_path}: is a directory; expected a trace file" in run.stderr.decode()
 
 
-@pytest.mark.deep
-def test_the_quickstart_runs_from_samples_to_answers(tmp_path: Path) -> None:
+def quickstart(folder: Path, *options: str) -> str:
+    """Run the quickstart in an empty folder; return what it prints."""
     run = subprocess.run(
-        [sys.executable, "-m", "birthmark.quickstart"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "birthmark.quickstart", *options],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    for command in ("ingest", "train", "evaluate", "report", "serve"):
-        assert f"$ birthmark {command}" in run.stdout
-    assert "Birthmark answers at http://127.0.0.1:" in run.stdout
-    assert "answered by model" in run.stdout
-    why = r"why lifespan<=5 of inbox.lock: (yes|no|unsure), \d+% of files like it, \d+% of all: "
-    assert re.search(why, run.stdout)
-    page = (tmp_path / "quickstart" / "report.html").read_text()
+    page = (folder / "quickstart" / "report.html").read_text()
     assert "src=" not in page
     assert "http" not in page.replace("http://www.w3.org/", "")
+    return run.stdout
+
+
+@pytest.mark.deep
+def test_the_quickstart_ends_in_one_screen(tmp_path: Path) -> None:
+    printed = quickstart(tmp_path)
+    steps, _, screen = printed.partition("\n\n")
+    assert len(steps.splitlines()) == 4
+    assert len(screen.splitlines()) <= 24
+    assert all(len(line) <= 80 for line in screen.splitlines())
+    right, untold, guessed = map(int, re.search(RIGHT, screen, re.S).groups())  # type: ignore[union-attr]
+    assert guessed < untold < right
+    assert len(re.findall(r"(?:right|wrong) *$", screen, re.M)) == 6
+    assert "quickstart/report.html" in screen
+    assert "Birthmark answers" not in printed
+    assert "model" in (tmp_path / "quickstart" / "log").read_text()
+
+
+RIGHT = r"Right: (\d+)% of the answers .*, (\d+)% if it is\s+told nothing.*, (\d+)% by guessing"
+
+
+@pytest.mark.deep
+def test_the_quickstart_shows_every_command_when_asked(tmp_path: Path) -> None:
+    printed = quickstart(tmp_path, "--verbose")
+    for command in ("ingest", "train", "evaluate", "report", "serve", "dump"):
+        assert f"$ birthmark {command}" in printed
+    assert "Birthmark answers at http://127.0.0.1:" in printed
+    assert "answered by model" in printed
+    why = r"why lifespan<=5 of inbox.lock: (yes|no|unsure), \d+% of files like it, \d+% of all: "
+    assert re.search(why, printed)
 
 
 @pytest.mark.deep

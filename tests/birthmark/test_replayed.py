@@ -10,8 +10,9 @@ import pytest
 from birthmark import quickstart, replayed
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
+from birthmark.data.schema import FILES
 from birthmark.predictor.trained import TrainedModel
-from birthmark.replayed import Score, picture
+from birthmark.replayed import Replayed, Score, picture
 from birthmark.terminal import Terminal
 from birthmark.training.learn.train import read_lives
 from birthmark.training.registry.versions import Registry
@@ -21,7 +22,7 @@ def drawn(scores: dict[str, Score]) -> list[str]:
     console = Terminal()
     console.width = 100
     with console.capture() as caught:
-        console.print(picture(scores))
+        console.print(picture(Replayed(FILES.empty_table(), [], scores)))
     return [" ".join(line.split()[1:]) for line in caught.get().splitlines() if "%" in line]
 
 
@@ -52,16 +53,16 @@ def test_steps_are_whole_lines_of_a_day_in_order() -> None:
 def test_who_is_told_is_right_more_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A minute of the second day, asked of a model of the first."""
     monkeypatch.setattr(quickstart, "DIRECTORY", tmp_path)
-    shown: list[dict[str, Score]] = []
-    monkeypatch.setattr(quickstart, "picture", lambda scores: shown.append(scores) or "drawn")
     for number, day in enumerate(DAYS[:2]):
         ingest([day], tmp_path / f"day{number}")
     lives = read_lives([tmp_path / "day0"])
     model = TrainedModel().fit(lives.files, lives.names, kinds=("forest",))
     registry = tmp_path / "registry"
     Registry(registry).publish(model.save, {"serve": "forest", "point": "accurate"})
-    quickstart.follow(registry, tmp_path / "day1", DAYS[1])
-    (scores,) = shown
+    steps = quickstart.Steps(verbose=False)
+    done = quickstart.follow(steps, registry, tmp_path / "day1", DAYS[1])
+    scores = done.scores
+    assert len(done.told) > 4_000
     assert min(score.known for score in scores.values()) > 100
     right = {how: sum(score.right[how] for score in scores.values()) for how in replayed.HOW}
     known = sum(score.known for score in scores.values())

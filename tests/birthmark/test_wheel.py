@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -68,22 +71,10 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 
 
 def built(folder: Path) -> Path:
-    """Build the wheel, with what the compiler made before and without what setuptools did."""
-    base = folder / "base"
-    base.mkdir()
-    extra = folder / "setuptools.cfg"
-    extra.write_text(f"[build]\nbuild_base = {base}\n[egg_info]\negg_base = {base}\n")
-    more = {"DIST_EXTRA_CONFIG": str(extra), "SETUPTOOLS_RUST_CARGO_PROFILE": "dev"}
-    build = [
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "--wheel-dir",
-        str(folder),
-        ".",
-    ]
-    subprocess.run([*PIP, *build], cwd=ROOT, env=os.environ | more, check=True)
+    """Build the wheel as `make wheel` does, though by the profile that compiles soonest."""
+    own = {"PIP": f"{sys.executable} -m pip", "ZIG": f"{sys.executable} -m ziglang"}
+    more = own | {"PROFILE": "dev", "WHEELS": str(folder)}
+    subprocess.run(["native/python/wheel"], cwd=ROOT, env=os.environ | more, check=True)
     (wheel,) = folder.glob("birthmark-*.whl")
     return wheel
 
@@ -136,6 +127,24 @@ def test_names_load_beside_modules_of_the_same_names(beside: Installed) -> None:
         assert beside.python(program.format(name)).startswith("True <class 'birthmark.")
 
 
+def test_the_wheel_is_for_every_linux_that_its_name_says(installed: Installed) -> None:
+    """The policy manylinux_2_28 (PEP 600): no newer glibc, and no other libraries."""
+    assert installed.wheel.name.endswith(f"-cp311-abi3-manylinux_2_28_{platform.machine()}.whl")
+    (extension,) = installed.environment.glob("lib/python*/site-packages/birthmark_native/*.so")
+    read = subprocess.run(
+        ["readelf", "--dynamic", "--version-info", extension],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    versions = {tuple(map(int, each.split("."))) for each in re.findall(r"GLIBC_([0-9.]+)", read)}
+    assert (2, 2, 5) in versions
+    assert max(versions) <= (2, 28)
+    needed = {name.partition(".so")[0] for name in re.findall(r"NEEDED.*\[(.*)\]", read)}
+    allowed = {"libc", "libm", "libdl", "libpthread", "librt", "libutil"}
+    assert {name for name in needed if not name.startswith("ld-linux")} <= allowed
+
+
 def test_every_name_of_the_front_door_loads(beside: Installed) -> None:
     program = "import birthmark; print([getattr(birthmark, name) for name in birthmark.__all__])"
     assert "birthmark.training" in beside.python(program)
@@ -156,5 +165,56 @@ def test_a_user_goes_from_a_trace_to_a_prediction(beside: Installed) -> None:
 
 def test_the_quickstart_runs(beside: Installed) -> None:
     printed = beside.run(beside.bin / "python", "-m", "birthmark.quickstart")
-    assert "The report is " in printed
+    assert "Right: " in printed
     assert (beside.folder / "quickstart/report.html").stat().st_size > 10_000
+
+
+def test_the_tests_of_the_client_pass(beside: Installed) -> None:
+    """They start the service, and ask it; none of it is the checkout's."""
+    shutil.copytree(ROOT / "tests", beside.folder / "tests")
+    (beside.folder / "pytest.ini").write_text(
+        "[pytest]\npythonpath = .\naddopts = --import-mode=importlib\nmarkers = deep: slow\n"
+    )
+    told = beside.run(beside.bin / "python", "-m", "pytest", "-q", "tests/serving/client")
+    assert " passed" in told
+
+
+def test_a_site_without_rust_installs_it_and_asks_the_service(
+    installed: Installed, tmp_path: Path
+) -> None:
+    """As the README does, in an environment that has what the lock names and nothing else."""
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    clean = {"HOME": str(tmp_path), "PATH": f"{environment}/bin:/usr/bin:/bin"}
+    assert shutil.which("cargo", path=clean["PATH"]) is None
+    site = Installed(installed.wheel, environment, tmp_path)
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    index = {key: value for key, value in os.environ.items() if key.startswith("PIP_")}
+    locked = ["--require-hashes", "--requirement", str(ROOT / "requirements.lock")]
+    pip = [site.bin / "python", "-m", "pip", "install", "--quiet"]
+    for wanted in (locked, ["--no-deps", str(installed.wheel)]):
+        subprocess.run([*pip, *wanted], cwd=tmp_path, env=os.environ | index, check=True)
+    first, second = run(
+        "python", "-c", "from birthmark.data.samples import DAYS; print(*DAYS)"
+    ).split()
+    for day, sample in (("1", first), ("2", second)):
+        run("birthmark", "ingest", sample, "--out", day)
+    run("birthmark", "train", "1", "--registry", "registry")
+    run("birthmark", "report", "2", "--registry", "registry", "--out", "report.html")
+    assert "lock$" in run("birthmark", "explain", "a.lock", "--mode", "0600", "--model", "rules")
+    serve = ["birthmark", "serve", "--registry", "registry", "--port", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(serve, cwd=tmp_path, env=clean, stdout=pipe, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().split()[-1]
+            asked = "import birthmark, sys; client = birthmark.Client(sys.argv[1]); "
+            asked += "print(client.predict('a.lock', mode=0o600))"
+            assert "answered=True" in run("python", "-c", asked, url)
+        finally:
+            server.terminate()

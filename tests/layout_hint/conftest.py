@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests import needs
-from tests.layout_hint.hintd import CRATE, ROOT, Answering, Process, answering
+from tests.layout_hint.hintd import CRATE, ROOT, Answering, Helper, Process, answering
+from tests.layout_hint.write_life import IMAGE, RULE, Hinting, mounted
 from tests.waiting import reserved_port
 
 
@@ -50,3 +51,34 @@ def service() -> Iterator[Answering]:
 def port() -> Iterator[int]:
     with reserved_port() as port:
         yield port
+
+
+@pytest.fixture
+def mount(place: Path) -> Iterator[Path]:
+    """Return a file system."""
+    with mounted(place / "mount", "tmpfs") as path:
+        yield path
+
+
+@pytest.fixture
+def hinting(
+    place: Path, started: list[Process], program: Path, monkeypatch: pytest.MonkeyPatch
+) -> Hinting:
+    """Return what starts a helper that hints by ``RULE``, and waits until it watches."""
+    (place / "image").write_bytes(IMAGE)
+    for name, keys in RULE.items():
+        monkeypatch.setenv(name, keys)
+
+    def start(
+        mount: Path, *more: str, image: bool = True, measured: bool = False, ready: bool = True
+    ) -> Helper:
+        options = [] if measured else ["--unmeasured"]
+        if image:
+            options += [f"--image={place / 'image'}"]
+        command = [str(program), f"--write-life={mount}", "--poll-seconds=0.05", *options, *more]
+        helper = Helper(command, place / "helper.log", keeps="files keep their hints")
+        started.append(helper)
+        helper.start("hints what is created" if ready else "")
+        return helper
+
+    return start

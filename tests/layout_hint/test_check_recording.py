@@ -58,7 +58,7 @@ def test_excerpts_with_a_region_agree_and_would_not_in_another_mode(
     expected = f"{excerpt}: {operations} operations and {states} states agree\n"
     assert run(excerpt) == (0, expected, "")
     for other in {"preferred", "data", "reserved"} - {mode}:
-        recording.write_text(excerpt.read_text().replace(f" {mode} 8 = ok", f" {other} 8 = ok"))
+        recording.write_text(excerpt.read_text().replace(f" {mode} 16 = ok", f" {other} 16 = ok"))
         assert run(recording)[0] == 1
     recording.write_text(excerpt.read_text().replace(" hot = ", " = "))
     assert run(recording)[0] == 1

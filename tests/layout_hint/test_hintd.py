@@ -643,6 +643,13 @@ def test_what_is_no_option_is_refused_with_what_was_expected(option, expected, p
     assert expected in done.stderr
 
 
+def test_hot_write_alone_is_refused_with_the_reason(program, tmp_path):
+    command = [str(program), "--device", str(tmp_path / "none"), "--mode=table", "--policy=write"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "--policy: expected name or dir with write, which alone" in done.stderr
+
+
 def test_nobody_need_read_what_it_says(images, device, service, program, started):
     command = [str(program), "--service", service.url, "--device", str(device.path)]
     read, write = os.pipe()

@@ -161,19 +161,28 @@ def test_table_answers_are_those_of_the_image(seed, device):
 def test_only_hints_of_the_policy_are_given_and_counted(device):
     device.load(hints(HotName="lock", HotWrite="lock", HotDir="d"))
     assert device.ask(b"a.lock") == 0, "a new device is off"
-    for policy in range(8):
+    for policy in (d.NAME, d.DIR, d.NAME | d.DIR, d.NAME | d.WRITE, d.DIR | d.WRITE, d.ALL, 0):
         device.config(d.TABLE, policy)
         assert device.ask(b"a.lock") == policy & (d.NAME | d.WRITE)
         assert device.ask(b"a.d", directory=True) == policy & d.DIR
         assert device.ask(b"a.d") == 0
-    assert device.status()["hinted"] == [4, 4, 4]
+    assert device.status()["hinted"] == [4, 4, 3]
+
+
+def test_hot_write_alone_is_neither_a_policy_nor_an_image(device):
+    with pytest.raises(d.DeviceError, match="HotName or HotDir with HotWrite"):
+        device.config(d.TABLE, d.WRITE)
+    assert device.load(hints(HotWrite="lock")) == 9
+    device.load(hints(HotName="tmp", HotWrite="lock"))
+    device.config(d.TABLE, d.NAME | d.WRITE)
+    assert device.ask(b"a.lock") == d.WRITE
 
 
 def test_a_refused_image_leaves_the_last_good_one(device):
     device.config(d.TABLE)
     assert device.ask(b"a.lock") == 0
     assert device.load(hints(HotName="lock")) == 0
-    good = hints(HotWrite="lock")
+    good = hints(HotWrite="lock", HotDir="d")
     damaged = good[:-1] + bytes([good[-1] ^ 1])
     refused = [b"", good[:-1], good[:39], b"GARBAGE" * 99, good + b"\0", damaged]
     other = compile_image(["lifespan<=5"], [])
@@ -324,7 +333,7 @@ def test_frames_that_are_not_as_they_should_be_are_refused_with_what_was_expecte
     good = [d.VERSION, d.TABLE, 7, 3, 0, 4096, 0, 0, 0, 0]
     for mode, length in ((1, 4096), (2, 4096), (3, 4096), (0, 0)):
         assert device.frame(d.CONFIG, config.pack(*good[:3], mode, 0, length, *good[6:])) == b""
-    for place, value in ((1, 3), (2, 8), (3, 4), (3, 0), (4, 2**64 - 1), (5, 0)):
+    for place, value in ((1, 3), (2, 8), (2, d.WRITE), (3, 4), (3, 0), (4, 2**64 - 1), (5, 0)):
         wrong = [*good[:place], value, *good[place + 1 :]]
         assert refused(device, d.CONFIG, config.pack(*wrong)) == d.EINVAL
     inodes_alone = [d.VERSION, d.TABLE, 7, 0, 0, 0, 0, 0, 0, 100]

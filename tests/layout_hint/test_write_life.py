@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,13 +23,16 @@ from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.told import ToldSection
 from birthmark_native import SharedHistoryWriter
 from tests import needs
-from tests.layout_hint.hintd import Answering, Helper, Process, eventually
+from tests.layout_hint.hintd import Answering, Helper, eventually
 from tests.layout_hint.test_hook import hints as image_of
 from tests.layout_hint.write_life import (
     EXTREME,
+    IMAGE,
     LONG,
     MEDIUM,
+    RULE,
     SHORT,
+    Hinting,
     hint_of,
     hinted,
     made,
@@ -40,9 +43,6 @@ from tests.serving.services import publish, served, settings_for
 
 pytestmark = pytest.mark.deep
 
-IMAGE = image_of(
-    **{"lifespan<=5": "tmp", "HotWrite": "log", "lifespan>5": "txt", "read-only": "iso"}
-)
 SETTLED = {
     "hinted_short",
     "hinted_medium",
@@ -64,41 +64,12 @@ SETTLED = {
 SET_LEASE = 1024
 """A command of ``fcntl``."""
 
-Hinting = Callable[..., Helper]
-
 
 @pytest.fixture(params=["tmpfs", "ext4"])
 def anywhere(request: pytest.FixtureRequest, place: Path) -> Iterator[Path]:
     """Return a file system of each kind."""
     with mounted(place / "mount", request.param) as path:
         yield path
-
-
-@pytest.fixture
-def mount(place: Path) -> Iterator[Path]:
-    """Return a file system."""
-    with mounted(place / "mount", "tmpfs") as path:
-        yield path
-
-
-@pytest.fixture
-def hinting(place: Path, started: list[Process], program: Path) -> Hinting:
-    """Return what starts a helper that hints, and waits until it watches."""
-    (place / "image").write_bytes(IMAGE)
-
-    def start(
-        mount: Path, *more: str, image: bool = True, measured: bool = False, ready: bool = True
-    ) -> Helper:
-        options = [] if measured else ["--unmeasured"]
-        if image:
-            options += [f"--image={place / 'image'}"]
-        command = [str(program), f"--write-life={mount}", "--poll-seconds=0.05", *options, *more]
-        helper = Helper(command, place / "helper.log", keeps="files keep their hints")
-        started.append(helper)
-        helper.start("hints what is created" if ready else "")
-        return helper
-
-    return start
 
 
 def all_counted(counts: dict[str, int]) -> dict[str, int]:
@@ -128,6 +99,16 @@ def test_each_file_gets_the_class_that_its_predicates_say_and_others_none(anywhe
     classes = {name: counts[f"hinted_{name}"] for name in ("short", "medium", "long", "extreme")}
     assert classes == {"short": 2, "medium": 1, "long": 1, "extreme": 1}
     assert (counts["births"], counts["unhinted"], counts["overflows"]) == (6, 1, 0)
+
+
+def test_by_default_what_dies_young_or_is_written_over_is_medium_and_what_stays_is_extreme(
+    mount, hinting, monkeypatch
+):
+    for name in RULE:
+        monkeypatch.delenv(name)
+    hinting(mount)
+    for ending, hint in {"tmp": MEDIUM, "log": MEDIUM, "txt": EXTREME, "iso": EXTREME}.items():
+        hinted(made(mount / f"a.{ending}"), hint)
 
 
 def test_another_rule_may_be_given(mount, hinting):

@@ -7,14 +7,30 @@ import os
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests import needs
-from tests.layout_hint.hintd import eventually
+from tests.layout_hint.hintd import Helper, eventually
+from tests.layout_hint.test_hook import hints as image_of
+
+IMAGE = image_of(
+    **{"lifespan<=5": "tmp", "HotWrite": "log", "lifespan>5": "txt", "read-only": "iso"}
+)
+"""Calls files of a class each by the ends of their names."""
+
+RULE = {
+    "BIRTHMARK_HINTD_SHORT": "lock,lifespan<=5,lifespan<=30",
+    "BIRTHMARK_HINTD_EXTREME": "read-only",
+    "BIRTHMARK_HINTD_LONG": "lifespan>5",
+}
+"""Variables that have helpers say each class, which they do not by default."""
+
+Hinting = Callable[..., Helper]
+"""Starts a helper that hints (the fixture ``hinting``)."""
 
 SHORT, MEDIUM, LONG, EXTREME = 2, 3, 4, 5
 """``RWH_WRITE_LIFE_…`` of ``linux/fcntl.h``; 0 is of a file that nobody hinted."""

@@ -1,6 +1,6 @@
 //! Sees to it that the device has the image, and its settings, also after it was away.
 
-use std::io;
+use std::io::{self, ErrorKind::InvalidInput};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
@@ -13,7 +13,12 @@ use crate::device::{Device, DeviceError, Place};
 use crate::image::{text, Image};
 use crate::log::{line, Trouble};
 use crate::settings::DeviceSettings;
+use birthmark_contract::hints::HOT_WRITE;
 use birthmark_hook::wire::{Config, State, VERSION};
+
+/// What is said of a policy that the device refuses.
+const ALONE: &str = "--policy: expected name or dir with write, which alone takes files away from \
+    their directories and makes a file system slower";
 
 /// Where an image is that should be in the device.
 #[derive(Debug, PartialEq, Eq)]
@@ -128,10 +133,14 @@ fn same(wanted: &Config, found: &Config) -> bool {
 /// What `settings` set the device to, if anything.
 pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
     let Some(mode) = settings.mode else { return Ok(None) };
+    let policy = settings.policy.iter().fold(0, |mask, hint| mask | *hint as u32);
+    if policy == u32::from(HOT_WRITE) {
+        return Err(io::Error::new(InvalidInput, ALONE));
+    }
     Ok(Some(Config {
         version: VERSION,
         mode: mode as u32,
-        policy: settings.policy.iter().fold(0, |mask, hint| mask | *hint as u32),
+        policy,
         region_mode: if settings.region_length > 0 { settings.region_mode as u32 } else { 0 },
         region_start: settings.region_start,
         region_length: settings.region_length,

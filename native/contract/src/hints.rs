@@ -75,7 +75,7 @@ group! {
 group! {
     /// Why an image was refused, beyond what bm_image_check() says (enum bm_status of birthmark.h).
     REFUSED: u32 {
-        /// no predicate of those that hint
+        /// neither HotName nor HotDir
         NO_HINT = 9,
         /// more than BM_IMAGE_MAX bytes
         OVERSIZE = 10,
@@ -83,7 +83,5 @@ group! {
     }
 }
 /// What each of [`REFUSED`] says to people.
-pub const REFUSED_TEXTS: [&str; 2] = [
-    "none of the predicates HotName, HotDir and HotWrite",
-    "more than the 16 MB that an image may have",
-];
+pub const REFUSED_TEXTS: [&str; 2] =
+    ["neither of the predicates HotName and HotDir", "more than the 16 MB that an image may have"];

@@ -8,8 +8,9 @@
 //! | nfs-ganesha, on Linux | its own header, who the file system is, and the kernel's handle | `src/include/nfs_fh.h`, `src/FSAL/FSAL_VFS/os/linux/handle_syscalls.c` |
 //!
 //! Numbers are as the server's machine orders bytes: little-endian is expected. What is no such
-//! handle maps to nothing. An inode of a subvolume of btrfs is told apart from that of another only
-//! where the two are exported as file systems of their own.
+//! handle maps to nothing, nor is one of FUSE or overlayfs, which have no inodes in theirs. An inode
+//! of a subvolume of btrfs is told apart from that of another only where the two are exported as file
+//! systems of their own.
 
 /// A file as its server's kernel knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,9 @@ const FSID: usize = 8;
 const FHANDLE: usize = 28;
 /// NFS version 2 has handles of one length (RFC 1094 section 2.3.3): servers fill it with zeros.
 const VERSION_2: usize = 32;
+/// What knfsd says of a file system in so few bytes: a whole UUID it names in later versions alone
+/// (`set_version_and_fsid_type`), so that 32 bytes with one are no handle that was filled.
+const VERSION_2_SYSTEM: usize = 12;
 
 /// How nfs-ganesha says which file system it is, by its `fsid_type`: how long that is.
 const GANESHA_SYSTEMS: [usize; 6] = [0, 8, 8, 16, 8, 8];
@@ -81,7 +85,7 @@ fn knfsd(handle: &[u8]) -> Option<Inode<'_>> {
     let system = part(fsid, name)?;
     let fileid = match u32::from(file) {
         FILEID_ROOT if is_zero(fid) => number(fsid, exported?)?,
-        file => linux_file(file, fid, handle.len() == VERSION_2)?,
+        file => linux_file(file, fid, length <= VERSION_2_SYSTEM && handle.len() == VERSION_2)?,
     };
     Some(Inode { system, fileid })
 }
@@ -91,12 +95,17 @@ pub fn linux_inode(kind: i32, fid: &[u8]) -> Option<u64> {
     linux_file(u32::try_from(kind).ok()?, fid, false)
 }
 
-/// The same; `padded` if zeros may follow.
+/// The same; `padded` if zeros may follow, unless it is as long as one without.
 fn linux_file(kind: u32, fid: &[u8], padded: bool) -> Option<u64> {
-    let fits =
-        |length: usize| fid.len() == length || padded && fid.get(length..).is_some_and(is_zero);
-    let found = FILES.iter().find(|(file, length, _)| *file == kind && fits(*length))?;
-    number(fid, found.2)
+    let find = |fits: &dyn Fn(usize) -> bool| {
+        FILES.iter().find(|(file, length, _)| *file == kind && fits(*length))
+    };
+    let zeros_follow = |length| padded && fid.get(length..).is_some_and(is_zero);
+    let (.., place) = find(&|length| fid.len() == length).or_else(|| find(&zeros_follow))?;
+    let inode = number(fid, *place)?;
+    // FUSE has the two halves of a number of its own, which is no inode, in the other order.
+    let is_fuse = matches!(kind, 0x81 | 0x82) && inode as u32 == 0;
+    (!is_fuse).then_some(inode)
 }
 
 fn ganesha(handle: &[u8]) -> Option<Inode<'_>> {
@@ -189,6 +198,32 @@ mod tests {
             assert_eq!(inode(kind, &behind(length + 1)), None, "type {kind:#x}, too long");
         }
         assert_eq!(inode(0xff, &behind(12)), None);
+    }
+
+    /// As `name_to_handle_at` tells of files in a Linux 6.18, and the inodes that `stat` does.
+    #[test]
+    fn a_handle_of_tmpfs_is_no_shorter_one_that_was_filled_up_to_32_bytes() {
+        let tmpfs: [([u8; 12], u64); 2] = [
+            ([135, 4, 104, 188, 1, 0, 0, 0, 0, 0, 0, 0], 1),
+            ([248, 239, 68, 217, 2, 0, 0, 0, 0, 0, 0, 0], 2),
+        ];
+        for (fid, own) in tmpfs {
+            assert_eq!(linux_inode(1, &fid), Some(own));
+            let handle = [&[1, 0, 6, 1], &UUID[..], &fid].concat();
+            assert_eq!(handle.len(), VERSION_2);
+            assert_eq!(inode(&handle).map(|found| found.fileid), Some(own));
+        }
+    }
+
+    #[test]
+    fn handles_of_file_systems_without_inodes_of_their_own_tell_none() {
+        let inode = |kind: u8, fid: &[u8]| found(&[&[1, 0, 6, kind], &UUID, fid]);
+        let nodeid = [0, 0, 0, 0, 7, 0, 0, 0];
+        assert_eq!(inode(0x81, &[&nodeid[..], &[9; 4]].concat()), None, "FUSE");
+        assert_eq!(inode(0x82, &[&nodeid[..], &[9; 16]].concat()), None, "FUSE, with the parent");
+        for kind in [0xf8, 0xfb] {
+            assert_eq!(inode(kind, &[9; 32]), None, "overlayfs (OVL_FILEID_V0, OVL_FILEID_V1)");
+        }
     }
 
     #[test]

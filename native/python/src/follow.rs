@@ -45,12 +45,13 @@ fn place((file, began, offset): PlaceTuple) -> Place {
 #[pymethods]
 impl Follower {
     #[new]
-    #[pyo3(signature = (path, stride, resume = None, until_idle = None))]
+    #[pyo3(signature = (path, stride, resume = None, until_idle = None, gather = 0.0))]
     fn new(
         path: PathBuf,
         stride: i64,
         resume: Option<(PlaceTuple, PlaceTuple, i64)>,
         until_idle: Option<f64>,
+        gather: f64,
     ) -> PyResult<Follower> {
         let resume = resume.map(|(from, until, clock)| {
             let (from, until) = (place(from), place(until));
@@ -59,6 +60,7 @@ impl Follower {
         let until_idle = until_idle.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let mut follow = Follow::open(&path, resume, stride, until_idle)
             .map_err(|error| raise_at(&path, TraceError::Io(error)))?;
+        follow.gather_for(Duration::try_from_secs_f64(gather).unwrap_or_default());
         let (sender, items) = bounded(AHEAD);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();

@@ -32,6 +32,8 @@ pub const BATCH_ROWS: usize = 32_768;
 struct Builder {
     values: Values,
     valid: Vec<u64>,
+    /// For so many rows there is place as soon as one has a value.
+    room: usize,
 }
 
 #[derive(Debug)]
@@ -45,9 +47,9 @@ enum Values {
 
 /// Sets `values[row]`; those that are never set are zero.
 #[inline]
-fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
+fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T, room: usize) {
     if row >= values.len() {
-        grow(values, row, BATCH_ROWS);
+        grow(values, row, room);
     }
     if let Some(place) = values.get_mut(row) {
         *place = value;
@@ -56,17 +58,17 @@ fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T) {
 
 /// Notes that a row has a value.
 #[inline]
-fn mark(valid: &mut Vec<u64>, row: usize) {
+fn mark(valid: &mut Vec<u64>, row: usize, room: usize) {
     let word = row / 64;
     if word >= valid.len() {
-        grow(valid, word, BATCH_ROWS / 64);
+        grow(valid, word, room / 64);
     }
     if let Some(place) = valid.get_mut(word) {
         *place |= 1 << (row % 64);
     }
 }
 
-/// Makes place for a value, and for those of a whole batch at once: the allocator has zeros at hand.
+/// Makes place for a value, and for as many as are expected at once: the allocator has zeros at hand.
 #[cold]
 fn grow<T: Default + Copy>(values: &mut Vec<T>, at: usize, least: usize) {
     let len = least.max(at + 1).max(2 * values.len());
@@ -94,7 +96,7 @@ fn nulls(valid: Vec<u64>, rows: usize) -> Option<NullBuffer> {
 }
 
 impl Builder {
-    fn new(kind: Kind) -> Builder {
+    fn new(kind: Kind, room: usize) -> Builder {
         let values = match kind {
             Kind::Bool | Kind::U8 => Values::U8(Vec::new()),
             Kind::U16 => Values::U16(Vec::new()),
@@ -102,24 +104,25 @@ impl Builder {
             Kind::U64 | Kind::Time => Values::U64(Vec::new()),
             Kind::Bytes => Values::Bytes { offsets: vec![0], data: Vec::new() },
         };
-        Builder { values, valid: Vec::new() }
+        Builder { values, valid: Vec::new(), room }
     }
 
     #[inline]
     fn number(&mut self, row: usize, value: u64) {
-        mark(&mut self.valid, row);
+        let room = self.room;
+        mark(&mut self.valid, row, room);
         match &mut self.values {
-            Values::U8(values) => put(values, row, value as u8),
-            Values::U16(values) => put(values, row, value as u16),
-            Values::U32(values) => put(values, row, value as u32),
-            Values::U64(values) => put(values, row, value),
+            Values::U8(values) => put(values, row, value as u8, room),
+            Values::U16(values) => put(values, row, value as u16, room),
+            Values::U32(values) => put(values, row, value as u32, room),
+            Values::U64(values) => put(values, row, value, room),
             Values::Bytes { .. } => debug_assert!(false, "a number for a column of bytes"),
         }
     }
 
     #[inline]
     fn text(&mut self, row: usize, value: &[u8]) {
-        mark(&mut self.valid, row);
+        mark(&mut self.valid, row, self.room);
         let Values::Bytes { offsets, data } = &mut self.values else {
             debug_assert!(false, "bytes for a column of numbers");
             return;
@@ -207,7 +210,7 @@ impl Lists {
     /// Gives a row a list of so many more items.
     fn add(&mut self, row: usize, items: usize) {
         let before = self.items();
-        mark(&mut self.valid, row);
+        mark(&mut self.valid, row, 0);
         self.offsets.resize(row + 1, before as i32);
         self.offsets.push((before + items) as i32);
     }
@@ -252,20 +255,27 @@ struct Open {
 
 impl Default for Open {
     fn default() -> Open {
-        Open {
-            number: 0,
-            before: Size::default(),
-            rows: 0,
-            columns: COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
-            gids: Vec::new(),
-            gid_lists: Lists::default(),
-            entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| Builder::new(*kind)).collect(),
-            entry_lists: Lists::default(),
-        }
+        Open::of(0, Size::default(), BATCH_ROWS)
     }
 }
 
 impl Open {
+    /// A batch, or what follows those of its rows that were handed on; there is place for `room`
+    /// rows at once.
+    fn of(number: u64, before: Size, room: usize) -> Open {
+        let builder = |kind: Kind| Builder::new(kind, room);
+        Open {
+            number,
+            before,
+            rows: 0,
+            columns: COLUMNS.iter().map(|(_, _, kind, _)| builder(*kind)).collect(),
+            gids: Vec::new(),
+            gid_lists: Lists::default(),
+            entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| builder(*kind)).collect(),
+            entry_lists: Lists::default(),
+        }
+    }
+
     fn fields(&mut self, fields: &Fields) {
         if let Some(gids) = &fields.gids {
             self.gid_lists.add(self.rows, gids.len());
@@ -460,9 +470,11 @@ impl Batches {
             Some(ready) => ready,
             None if self.open.rows == 0 => return Ok(None),
             None => {
-                let (number, before) = (self.open.number, self.open.size());
+                // about as many will follow: place for a whole batch is much to clear for a few
+                let room = (2 * self.open.rows).clamp(64, BATCH_ROWS);
+                let next = Open::of(self.open.number, self.open.size(), room);
                 self.before += self.open.rows as u64;
-                std::mem::replace(&mut self.open, Open { number, before, ..Open::default() })
+                std::mem::replace(&mut self.open, next)
             }
         };
         let (number, rows) = (piece.number, piece.finish(hosts)?);

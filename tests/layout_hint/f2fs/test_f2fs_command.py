@@ -54,19 +54,36 @@ def places(folder: Path) -> list[object]:
 def test_suffixes_are_told_with_their_evidence(registry: Path) -> None:
     told = run("lists", "--registry", registry)
     rows = [line.split() for line in told.splitlines()]
-    assert ["draft", "hot", "600", "600", "100.0%", "99.7%"] in rows
     assert ["page", "cold", "600", "600", "100.0%", "99.7%"] in rows
-    assert "hot: said of 600 of 1,200 births, wrongly of 0, which is at most 0.25% of all" in told
-    assert run("lists", "--registry", registry, "--mkfs") == "-e page -E draft\n"
+    said = "cold: said of 600 of 1,200 births, of which 0 are written over: at most 0.25% of all"
+    assert said in told
+    assert "hot" not in told
+    assert run("lists", "--registry", registry, "--mkfs") == "-e page\n"
 
 
 def test_what_would_change_is_told_and_nothing_is_changed(
     registry: Path, lists: Path, tmp_path: Path
 ) -> None:
     told = run("lists", "sda1", "--registry", registry, *places(tmp_path))
-    assert "would write  [c]!mp, [c]!jpg, [c]!so, [h]!db, [c]page, [h]draft" in told
+    assert "would write  [c]!mp, [c]!jpg, [c]!so, [h]!db, [c]page" in told
     assert lists.read_text() == OWN
     assert not (tmp_path / "before").exists()
+
+
+def test_where_small_pieces_are_not_hot_there_is_a_hot_list_too(
+    registry: Path, lists: Path, tmp_path: Path
+) -> None:
+    small = lists.with_name("min_hot_blocks")
+    small.write_text("16\n")
+    learned = ["lists", "sda1", "--registry", registry, *places(tmp_path)]
+    assert "[h]draft" not in run(*learned)
+    small.write_text("0\n")
+    told = run(*learned)
+    assert ["draft", "hot", "600", "600", "100.0%", "99.7%"] in map(str.split, told.splitlines())
+    assert "hot: said of 600 of 1,200 births, of which 0 live longer: at most 0.25%" in told
+    assert "[c]page, [h]draft" in told
+    small.write_text("few\n")
+    assert "min_hot_blocks: expected a number, found 'few'" in run(*learned, code=1)
 
 
 def test_lists_are_written_refreshed_and_taken_back(
@@ -75,8 +92,8 @@ def test_lists_are_written_refreshed_and_taken_back(
     learned = ["lists", "sda1", "--write", "--registry", registry, *places(tmp_path)]
     found: dict[str, Any] = json.loads(run(*learned, "--json"))
     assert found["written"]
-    assert found["changes"][-2:] == ["[c]page", "[h]draft"]
-    assert lists.read_text() == str(Lists(("page",), ("draft",)))
+    assert found["changes"][-2:] == ["[h]!db", "[c]page"]
+    assert lists.read_text() == str(Lists(("page",), ()))
     assert "written  nothing: the lists are these" in run(*learned)
     assert "[h]db" in run("restore", "sda1", *places(tmp_path))
     assert lists.read_text() == OWN

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.linux import machine
+from benchmarks.linux import machine, user_mode
 from benchmarks.linux.counters import read_counters
 from benchmarks.linux.f2fs import compile_player, make_disk, script
 from benchmarks.linux.knowledge import Hint
@@ -97,6 +97,22 @@ def test_what_the_load_and_the_disk_wrote_is_counted_from_the_mark_on(printed: s
     assert since.user == SMALL, "two bytes at the border of two blocks"
     assert since.device >= SMALL
     assert (since.moved, since.refused) == (0, 1)
+
+
+def test_a_kernel_that_runs_as_a_program_counts_the_same(printed: str, tmp_path: Path) -> None:
+    needs.program("linux.uml", "user-mode-linux")
+    player, disk, load = tmp_path / "player", tmp_path / "disk", tmp_path / "load"
+    compile_player(player)
+    make_disk(disk, 64 * MB)
+    with load.open("wb") as file:
+        write(file, LOAD, HINTS)
+    told = user_mode.run(script("lfs", LISTS), disk, tmp_path, [player], load, seconds=600)
+    assert told.startswith(str(LISTS))
+    found, expected = (read_counters(text, "end") for text in (told, printed))
+    assert (found.user, found.moved) == (expected.user, expected.moved)
+    assert (found.refused, found.hinted) == (expected.refused, expected.hinted)
+    assert abs(found.device - expected.device) < SMALL * 32, "and some blocks of nodes"
+    assert found.cold is None, "it does not say"
 
 
 def test_mkfs_takes_the_options_that_are_printed(tmp_path: Path) -> None:

@@ -3,20 +3,25 @@
  * it: driver SEED VERSION KERNEL START LENGTH INODES MODE WILD STEPS. The region
  * has these bytes, inodes and mode, or there is none if the length is 0; if it
  * is to be wild, it is taken out of effect and put back from time to time, also
- * while a group is waited for, and files' vnodes are forgotten. Prints a
- * recording (docs/layout.md); what came of it goes to standard error.
+ * while a group is waited for, files' vnodes are forgotten, quotas are met, and
+ * snapshots want what is freed. Prints a recording (docs/layout.md); what came of
+ * it goes to standard error.
  */
+#include <asm/prctl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "kernel.h"
 
 #define	INODES		(GROUPS * IPG)
 #define	FRAGMENTS	(GROUPS * FPG)
-#define	BLOCKS		12	/* of a file: those without indirect ones */
+#define	BLOCKS		20	/* of a file, some of them behind an indirect one */
 #define	NO_SPACE	(-28)
+#define	NO_QUOTA	(-69)
 
 struct file {
 	int	directory;
@@ -24,13 +29,15 @@ struct file {
 	int	blocks;
 	long	at[BLOCKS];
 	int	size[BLOCKS];
+	long	indirect;
 };
 
 static struct file files[INODES];
 static unsigned char inodes[INODES], fragments[FRAGMENTS];
 static uint32_t kernel_state = 12345, state;
 static long step, full[2], placed[2], others, others_blocks;
-static int freebsd, version;
+static long indirect, moved, limited, claimed;
+static int freebsd, version, wild, kept;
 static struct {
 	unsigned long	start;
 	unsigned long	length;
@@ -87,34 +94,59 @@ under(unsigned n)
 static void
 refused(long answer, int inode)
 {
+	if (answer == NO_QUOTA && wild && !inode) {
+		limited++;
+		return;
+	}
 	if (answer != NO_SPACE)
 		die("an error that FFS does not have");
 	full[inode]++;
 }
 
 static void
-check_full(int size)
+check_full(long answer, int size)
 {
 	long at;
 
-	for (at = 0; size == FRAGMENT && at < FRAGMENTS; at++)
+	if (answer != NO_SPACE || size != FRAGMENT)
+		return;
+	for (at = 0; at < FRAGMENTS; at++)
 		if (!fragments[at] && !is_metadata(at / FPG, at % FPG))
 			die("no space, though a fragment is free");
 }
 
-/* Takes note of what a file has been given. */
 static void
-given(struct file *file, int lbn, long at, int size)
+take(struct file *file, long at, int size)
 {
 	int i;
 
 	for (i = 0; i < size / FRAGMENT; i++)
 		if (fragments[at + i]++)
 			die("a fragment is given twice");
-	file->at[lbn] = at;
-	file->size[lbn] = size;
 	placed[1] += in_region(-1, at);
 	others_blocks += in_region(-1, at) && !file->hot;
+}
+
+static void
+give(long at, int size)
+{
+	memset(fragments + at, 0, (size_t)size / FRAGMENT);
+}
+
+/* Takes note of what a file has been given, its indirect block first. */
+static void
+given(long ino, int lbn, long at, int size)
+{
+	struct file *file = &files[ino];
+
+	if (lbn == DIRECT) {
+		file->indirect = address(ino, -1);
+		take(file, file->indirect, BLOCK);
+		indirect++;
+	}
+	take(file, at, size);
+	file->at[lbn] = at;
+	file->size[lbn] = size;
 }
 
 /* The answer to a write: all addresses of a file. */
@@ -124,8 +156,11 @@ print_file(long ino)
 	int i;
 
 	printf("%ld:", ino);
-	for (i = 0; i < files[ino].blocks; i++)
+	for (i = 0; i < files[ino].blocks; i++) {
+		if (i == DIRECT)
+			printf(" i%ld", files[ino].indirect);
 		printf(" %ld", files[ino].at[i]);
+	}
 	printf("\n");
 }
 
@@ -137,14 +172,14 @@ make_entries(long ino, long parent)
 
 	if (at < 0) {
 		refused(at, 0);
-		check_full(FRAGMENT);
+		check_full(at, FRAGMENT);
 		drop(ino, parent, 1);
 		inodes[ino] = 0;
 		printf("ENOSPC\n");
 		return;
 	}
 	files[ino].blocks = 1;
-	given(&files[ino], 0, at, FRAGMENT);
+	given(ino, 0, at, FRAGMENT);
 	print_file(ino);
 }
 
@@ -214,26 +249,27 @@ print_write(long ino, int blocks, int last)
 	printf("w %ld %d = ", ino, (blocks - 1) * BLOCK + last);
 }
 
-static void
-grow(void)
+/* Gives a file another block, or fragments of one. */
+static int
+grow(long ino, int size)
 {
-	long at, ino = some(1);
-	int size = (under(2) ? 8 : 1 + under(7)) * FRAGMENT;
-	struct file *file;
+	struct file *file = &files[ino];
+	long at;
 
-	if (ino < 0)
-		return;
-	file = &files[ino];
+	if (file->blocks >= DIRECT)
+		size = BLOCK;
 	at = extend(ino, file->blocks, size);
 	print_write(ino, file->blocks + 1, size);
 	if (at < 0) {
 		refused(at, 0);
-		check_full(size);
+		check_full(at, size);
 		printf("ENOSPC\n");
-		return;
+		return (0);
 	}
-	given(file, file->blocks++, at, size);
+	given(ino, file->blocks, at, size);
+	file->blocks++;
 	print_file(ino);
+	return (size == BLOCK);
 }
 
 /* Makes the last fragments of a file more; it may be that they move. */
@@ -251,16 +287,74 @@ grow_last(void)
 	old = file->size[last];
 	size = old + (1 + (int)under((unsigned)(BLOCK - old) / FRAGMENT)) *
 	    FRAGMENT;
-	at = regrow(ino, last, file->at[last], old, size);
+	at = extend(ino, last, size);
 	print_write(ino, file->blocks, size);
 	if (at < 0) {
 		refused(at, 0);
 		printf("ENOSPC\n");
 		return;
 	}
-	memset(fragments + file->at[last], 0, (size_t)old / FRAGMENT);
-	given(file, last, at, size);
+	give(file->at[last], old);
+	given(ino, last, at, size);
 	print_file(ino);
+}
+
+/*
+ * Has whole blocks of a file moved together; as the kernel, not those that lie in a
+ * row already.
+ */
+static void
+gather(long ino, int first, int blocks)
+{
+	struct file *file = &files[ino];
+	int i, row = 1, whole = 1;
+
+	for (i = first; i < first + blocks; i++) {
+		whole &= file->size[i] == BLOCK;
+		row &= i == first || file->at[i] == file->at[i - 1] + 8;
+	}
+	if (!whole || row)
+		return;
+	moved += cluster(ino, first, blocks);
+	for (i = first; i < first + blocks; i++)
+		give(file->at[i], BLOCK);
+	for (i = first; i < first + blocks; i++) {
+		file->at[i] = address(ino, i);
+		take(file, file->at[i], BLOCK);
+	}
+	printf("k %ld %d %d = ", ino, first, blocks);
+	print_file(ino);
+}
+
+/* Writes to a file: a block, or, at times, many, and as they are written. */
+static void
+write_file(void)
+{
+	long ino = some(1);
+	int more = under(16) == 0 ? BLOCKS : 1, blocks;
+	struct file *file;
+
+	if (ino < 0)
+		return;
+	file = &files[ino];
+	if (more == 1) {
+		(void)grow(ino, (under(2) ? 8 : 1 + (int)under(7)) * FRAGMENT);
+		return;
+	}
+	while (file->blocks < BLOCKS && grow(ino, BLOCK)) {
+		blocks = 2 + (int)under(CLUSTER - 1);
+		if (blocks <= file->blocks)
+			gather(ino, file->blocks - blocks, blocks);
+	}
+}
+
+static void
+give_back(long ino, long at, int size)
+{
+	if (shrink(ino, at, size))
+		claimed++;	/* and nobody gives it back */
+	else
+		give(at, size);
 }
 
 static void
@@ -272,11 +366,12 @@ remove_file(void)
 	if (ino < 0)
 		return;
 	file = &files[ino];
-	while (file->blocks-- > 0) {
-		shrink(ino, file->at[file->blocks], file->size[file->blocks]);
-		memset(fragments + file->at[file->blocks], 0,
-		    (size_t)file->size[file->blocks] / FRAGMENT);
-	}
+	if (kept && file->blocks > 0)
+		expunge(ino, file->at[0], file->size[0]);
+	while (file->blocks-- > 0)
+		give_back(ino, file->at[file->blocks], file->size[file->blocks]);
+	if (file->indirect != 0)
+		give_back(ino, file->indirect, BLOCK);
 	drop(ino, ROOT, 0);
 	inodes[ino] = 0;
 	printf("u %ld %d = ok\n", ino, ROOT);
@@ -290,7 +385,7 @@ work(void)
 	if (what < 35)
 		make_file();
 	else if (what < 60)
-		grow();
+		write_file();
 	else if (what < 70)
 		grow_last();
 	else if (step / 4000 % 2 == 1 || under(3) == 0)
@@ -353,13 +448,20 @@ be_wild(void)
 		put_region(1);
 	if (step % 3 == 0)
 		forget(under(INODES));
+	if (step % 500 == 250)
+		set_quota(1, under(512));
+	else if (step % 500 == 300)
+		set_quota(0, 0);
+	if (step == 20000) {
+		take_snapshot();
+		kept = 1;
+	}
 }
 
 int
 main(int argc, char **argv)
 {
 	long steps;
-	int wild;
 
 	if (argc != 10)
 		return (2);
@@ -372,6 +474,7 @@ main(int argc, char **argv)
 	region.mode = atoi(argv[7]);
 	wild = atoi(argv[8]);
 	steps = atol(argv[9]);
+	(void)syscall(SYS_arch_prctl, ARCH_SET_GS, processor);
 	make(version);
 	begin();
 	if (hook(1) != 0)
@@ -388,8 +491,9 @@ main(int argc, char **argv)
 	}
 	check(fragments, inodes);
 	(void)hook(0);
-	fprintf(stderr, "%ld %ld %ld %ld %ld %ld %ld %ld %ld %ld\n", full[0],
-	    full[1], placed[0], others, placed[1], others_blocks, outcomes[0],
-	    outcomes[1], outcomes[3], outcomes[4]);
+	fprintf(stderr, "%ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld %ld\n",
+	    full[0], full[1], placed[0], others, placed[1], others_blocks,
+	    outcomes[0], outcomes[1], outcomes[3], outcomes[4], indirect, moved,
+	    limited, claimed);
 	return (0);
 }

@@ -1,9 +1,9 @@
 /*
  * The kernel around FFS's allocator, for patched.py: compiled with the kernel's
- * headers, and linked with ffs_alloc.c, patched or not, and driver.c or setup.c
- * to a program. A file system of a few groups is held in memory. It dies where
- * the kernel would hang or panic: on a lock taken twice or not given back, and
- * on a wait with one held.
+ * headers, and linked with ffs_alloc.c, patched or not, ffs_balloc.c, and
+ * driver.c, setup.c or crash.c to a program. A file system of a few groups is held
+ * in memory. It dies where the kernel would hang or panic: on a lock taken twice
+ * or not given back, and on a wait with one held.
  */
 #include <sys/param.h>
 #include <sys/systm.h>
@@ -37,6 +37,7 @@
 struct node {
 	struct vnode	 n_vnode;
 	struct inode	 n_inode;
+	char		*n_indirect;	/* what the indirect block holds */
 	union {
 		struct ufs1_dinode	d1;
 		struct ufs2_dinode	d2;
@@ -49,6 +50,8 @@ struct vop_vector {
 struct vop_vector ffs_vnodeops1, ffs_vnodeops2;
 volatile time_t time_second;
 long outcomes[8];
+void (*depends)(int, long, int);	/* told what waits for a group's maps */
+void *processor[1];			/* what %gs points to: the thread */
 
 static struct fs fs0;
 static struct fs_summary_info summary;
@@ -65,15 +68,23 @@ static struct node nodes[GROUPS * IPG];
 static char *groups[GROUPS];
 static struct buf buffers[GROUPS];
 static struct buf data;			/* of a file, whichever */
-static int busy[GROUPS], locked, reading, ufs2;
+static struct buf indirect;		/* likewise */
+static struct thread running;
+static struct vnode snapshot;		/* its view of the groups: */
+static struct fs snapshot_fs;
+static struct csum snapshot_counts[GROUPS];
+static struct fs_summary_info snapshot_summary;
+static char *snapshot_group;
+static struct buf snapshot_buffer;
+static long quota_used, quota_limit;	/* sectors; no limit if 0 */
+static int busy[GROUPS], locked, reading, ufs2, wanting, claims, claimed;
 #ifdef PATCHED
 static struct ffs_region swapped;	/* comes into effect at a wait, if wanted */
 static int swapping;
 #endif
 
 /*
- * What ffs_subr.c and ffs_tables.c have, for blocks of eight fragments, and
- * without clusters.
+ * What ffs_subr.c and ffs_tables.c have, for blocks of eight fragments.
  */
 static uint8_t lengths[256];
 uint8_t *fragtbl[9] = { [8] = lengths };
@@ -135,9 +146,53 @@ ffs_setblock(struct fs *fs, uint8_t *map, ufs1_daddr_t block)
 	map[block] = 0xff;
 }
 
+/* Counts the runs of free blocks anew. */
+static void
+count_clusters(struct fs *fs, struct cg *cgp)
+{
+	int32_t *sums = cg_clustersum(cgp);
+	int most = fs->fs_contigsumsize, at, run = 0;
+
+	bzero(sums, (most + 1) * sizeof(*sums));
+	for (at = 0; at <= cgp->cg_nclusterblks; at++) {
+		if (at < cgp->cg_nclusterblks &&
+		    isset(cg_clustersfree(cgp), at)) {
+			run++;
+			continue;
+		}
+		if (run > 0)
+			sums[min(run, most)]++;
+		run = 0;
+	}
+	while (most > 0 && sums[most] == 0)
+		most--;
+	fs->fs_maxcluster[cgp->cg_cgx] = most;
+}
+
 void
 ffs_clusteracct(struct fs *fs, struct cg *cgp, ufs1_daddr_t block, int change)
 {
+	if (change > 0)
+		setbit(cg_clustersfree(cgp), block);
+	else
+		clrbit(cg_clustersfree(cgp), block);
+	count_clusters(fs, cgp);
+}
+
+/* What ufs_bmap.c has, for files without double indirect blocks. */
+int
+ufs_getlbns(struct vnode *vp, daddr_t lbn, struct indir *path, int *levels)
+{
+	*levels = 0;
+	if (lbn < UFS_NDADDR)
+		return (0);
+	if (lbn - UFS_NDADDR >= NINDIR(&fs0))
+		die("a double indirect block");
+	path[0].in_lbn = path[1].in_lbn = -UFS_NDADDR;
+	path[0].in_off = 0;
+	path[1].in_off = lbn - UFS_NDADDR;
+	*levels = 2;
+	return (0);
 }
 
 int
@@ -216,8 +271,26 @@ waits(const char *what)
 }
 
 /*
- * Buffers: of groups, and of inodes, of which nothing is kept.
+ * Buffers: of groups, of indirect blocks, and of inodes and data, of which nothing
+ * is kept.
  */
+static struct buf *
+buffer_of(struct vnode *vp, daddr_t lbn)
+{
+	struct node *node = (struct node *)vp;
+	struct buf *bp = lbn < 0 ? &indirect : &data;
+
+	bp->b_lblkno = bp->b_blkno = lbn;
+	bp->b_flags = 0;
+	if (lbn >= 0)
+		return (bp);
+	if (node->n_indirect == NULL)
+		node->n_indirect = zeroed(BLOCK);
+	bp->b_data = node->n_indirect;
+	bp->b_bufsize = BLOCK;
+	return (bp);
+}
+
 int
 breadn_flags(struct vnode *vp, daddr_t blkno, daddr_t dblkno, int size,
     daddr_t *rablkno, int *rabsize, int cnt, struct ucred *cred, int flags,
@@ -232,9 +305,15 @@ breadn_flags(struct vnode *vp, daddr_t blkno, daddr_t dblkno, int size,
 		(void)ffs_hint_set(&mount0, swapped.r_mode ? &swapped : NULL);
 	}
 #endif
+	if (vp == &snapshot) {
+		cg = dtog(&fs0, blkstofrags(&fs0, dblkno));
+		memcpy(snapshot_group, groups[cg], BLOCK);
+		snapshot_buffer.b_data = snapshot_group;
+		*bpp = &snapshot_buffer;
+		return (0);
+	}
 	if (vp != &device) {
-		data.b_lblkno = blkno;
-		*bpp = &data;
+		*bpp = buffer_of(vp, blkno);
 		return (0);
 	}
 	for (cg = 0; cg < GROUPS; cg++)
@@ -271,6 +350,12 @@ brelse(struct buf *bp)
 	release(bp);
 }
 
+void
+bqrelse(struct buf *bp)
+{
+	release(bp);
+}
+
 struct buf *
 getblk(struct vnode *vp, daddr_t blkno, int size, int slpflag, int slptimeo,
     int flags)
@@ -278,8 +363,18 @@ getblk(struct vnode *vp, daddr_t blkno, int size, int slpflag, int slptimeo,
 	static char zeros[BLOCK];
 	static struct buf inodes = { .b_data = zeros };
 
-	waits("a block of inodes is fetched with a lock held");
-	return (&inodes);
+	waits("a block is fetched with a lock held");
+	if (vp == &device)
+		return (&inodes);
+	return ((flags & GB_NOCREAT) != 0 ? NULL : buffer_of(vp, blkno));
+}
+
+/* Of a new block: nothing leads on from it. */
+void
+vfs_bio_clrbuf(struct buf *bp)
+{
+	if (bp == &indirect)
+		bzero(bp->b_data, BLOCK);
 }
 
 void
@@ -291,18 +386,28 @@ babarrierwrite(struct buf *bp)
 /*
  * The rest of the kernel.
  */
+static void
+reset(struct node *node)
+{
+	char *block = node->n_indirect;
+
+	bzero(node, sizeof(*node));
+	node->n_indirect = block;
+}
+
 int
 ffs_vgetf(struct mount *mp, ino_t ino, int flags, struct vnode **vpp, int more)
 {
 	struct node *node = &nodes[ino];
 
 	waits("a vnode is fetched with a lock held");
-	bzero(node, sizeof(*node));
+	reset(node);
 	node->n_vnode.v_mount = &mount0;
 	node->n_vnode.v_data = &node->n_inode;
 	node->n_inode.i_vnode = &node->n_vnode;
 	node->n_inode.i_number = ino;
 	node->n_inode.i_ump = &ump0;
+	node->n_inode.i_nextclustercg = -1;
 	if (ufs2) {
 		node->n_inode.i_din2 = &node->n_dinode.d2;
 		node->n_inode.i_flag |= IN_UFS2;
@@ -357,11 +462,109 @@ ffs_fsfail_cleanup_locked(struct ufsmount *ump, int error)
 	return (0);
 }
 
+/* A snapshot that wants each third block keeps it from being free. */
 int
 ffs_snapblkfree(struct fs *fs, struct vnode *vp, ufs2_daddr_t bno, long size,
     ino_t ino, __enum_uint8(vtype) type, struct workhead *head)
 {
+	waits("a snapshot is asked with a lock held");
+	claimed = wanting && size == BLOCK && ++claims % 3 == 0;
+	return (claimed);
+}
+
+/* Blocks of all files together may be so many sectors, unless that is 0. */
+int
+chkdq(struct inode *ip, ufs2_daddr_t change, struct ucred *cred, int flags)
+{
+	waits("a quota is checked with a lock held");
+	if (change > 0 && quota_limit != 0 &&
+	    quota_used + change > quota_limit && (flags & FORCE) == 0)
+		return (EDQUOT);
+	quota_used += change;
 	return (0);
+}
+
+void
+vn_seqc_write_begin(struct vnode *vp)
+{
+	waits("a vnode is changed with a lock held");
+}
+
+void
+vn_seqc_write_end(struct vnode *vp)
+{
+}
+
+int
+ffs_syncvnode(struct vnode *vp, int wait, int flags)
+{
+	waits("a file is synced with a lock held");
+	return (0);
+}
+
+/*
+ * Soft updates: what waits for a group's maps to be on disk, whose buffer is
+ * held.
+ */
+#ifdef RELEASE_13
+#define	FAILED		/* not told yet whether the group could be read */
+#else
+#define	FAILED	, bool failed
+#endif
+
+static void
+held(struct buf *bp, int cg)
+{
+	if (bp != &buffers[cg] || !busy[cg])
+		die("a dependency is set up without the group's buffer");
+}
+
+void
+softdep_setup_inomapdep(struct buf *bp, struct inode *ip, ino_t ino, int mode)
+{
+	held(bp, ino_to_cg(&fs0, ino));
+	depends(1, ino, 1);
+}
+
+void
+softdep_setup_blkmapdep(struct buf *bp, struct mount *mp, ufs2_daddr_t bno,
+    int frags, int before)
+{
+	held(bp, dtog(&fs0, bno));
+	depends(0, bno + before, frags - before);
+}
+
+void
+softdep_setup_blkfree(struct mount *mp, struct buf *bp, ufs2_daddr_t bno,
+    int frags, struct workhead *head FAILED)
+{
+	held(bp, dtog(&fs0, bno));
+}
+
+void
+softdep_setup_inofree(struct mount *mp, struct buf *bp, ino_t ino,
+    struct workhead *head FAILED)
+{
+	held(bp, ino_to_cg(&fs0, ino));
+}
+
+/* What the inode and indirect blocks wait for, crash.c finds in them. */
+void
+softdep_setup_allocdirect(struct inode *ip, ufs_lbn_t lbn, ufs2_daddr_t new,
+    ufs2_daddr_t old, long size, long before, struct buf *bp)
+{
+}
+
+void
+softdep_setup_allocindir_meta(struct buf *new, struct inode *ip, struct buf *bp,
+    int at, ufs2_daddr_t bno)
+{
+}
+
+void
+softdep_setup_allocindir_page(struct inode *ip, ufs_lbn_t lbn, struct buf *bp,
+    int at, ufs2_daddr_t new, ufs2_daddr_t old, struct buf *page)
+{
 }
 
 void
@@ -399,12 +602,15 @@ make_superblock(void)
 	fs0.fs_bshift = __builtin_ctz(BLOCK);
 	fs0.fs_fshift = __builtin_ctz(FRAGMENT);
 	fs0.fs_fragshift = 3;
+	fs0.fs_bmask = -BLOCK;
+	fs0.fs_fmask = -FRAGMENT;
 	fs0.fs_qbmask = BLOCK - 1;
 	fs0.fs_qfmask = FRAGMENT - 1;
 	fs0.fs_ncg = GROUPS;
 	fs0.fs_fpg = FPG;
 	fs0.fs_ipg = IPG;
 	fs0.fs_size = GROUPS * FPG;
+	fs0.fs_old_size = fs0.fs_size;
 	fs0.fs_inopb = BLOCK / (ufs2 ? 256 : 128);
 	fs0.fs_sblkno = roundup(howmany((ufs2 ? 65536 : 8192) + SBLOCKSIZE,
 	    FRAGMENT), 8);
@@ -414,6 +620,7 @@ make_superblock(void)
 	fs0.fs_metaspace = METASPACE;
 	fs0.fs_cssize = FRAGMENT;
 	fs0.fs_csaddr = fs0.fs_dblkno;
+	fs0.fs_old_csaddr = fs0.fs_dblkno;
 	fs0.fs_old_cgmask = 0xffffffff;
 	fs0.fs_fsbtodb = __builtin_ctz(FRAGMENT / 512);
 	fs0.fs_nindir = BLOCK / (ufs2 ? 8 : 4);
@@ -422,6 +629,8 @@ make_superblock(void)
 	fs0.fs_avgfilesize = 16384;
 	fs0.fs_avgfpdir = 64;
 	fs0.fs_cgsize = BLOCK;
+	fs0.fs_contigsumsize = CLUSTER;
+	fs0.fs_maxfilesize = (uint64_t)(UFS_NDADDR + fs0.fs_nindir) * BLOCK;
 	fs0.fs_si = &summary;
 	summary.si_csp = counts;
 	summary.si_contigdirs = contigdirs;
@@ -467,9 +676,18 @@ make_group(int cg)
 	cgp->cg_initediblk = ufs2 ? 2 * fs0.fs_inopb : IPG;
 	cgp->cg_iusedoff = sizeof(*cgp);
 	cgp->cg_freeoff = sizeof(*cgp) + IPG / 8;
+	cgp->cg_clustersumoff = roundup(cgp->cg_freeoff + howmany(FPG, 8),
+	    sizeof(int32_t));
+	cgp->cg_clusteroff = cgp->cg_clustersumoff +
+	    (CLUSTER + 1) * sizeof(int32_t);
+	cgp->cg_nclusterblks = FPG / 8;
 	for (i = 0; i < FPG; i++)
 		if (!is_metadata(cg, i))
 			setbit(cg_blksfree(cgp), i);
+	for (i = 0; i < FPG / 8; i++)
+		if (cg_blksfree(cgp)[i] == 0xff)
+			setbit(cg_clustersfree(cgp), i);
+	count_clusters(&fs0, cgp);
 	for (i = 0; cg == 0 && i <= ROOT; i++)
 		setbit(cg_inosused(cgp), i);
 	count(cgp, &cgp->cg_cs, (int32_t *)cgp->cg_frsum);
@@ -489,13 +707,16 @@ make(int version)
 	int cg;
 
 	ufs2 = version == 2;
+	processor[0] = &running;
 	make_lengths();
 	make_superblock();
+	snapshot_group = zeroed(BLOCK);
 	for (cg = 0; cg < GROUPS; cg++)
 		make_group(cg);
 	strcpy(vfsconf0.vfc_name, "ufs");
 	mount0.mnt_vfc = &vfsconf0;
 	mount0.mnt_data = &ump0;
+	mount0.mnt_kern_flag = MNTK_ASYNC;
 	ump0.um_mountp = &mount0;
 	ump0.um_fs = &fs0;
 	ump0.um_devvp = &device;
@@ -650,51 +871,93 @@ create(long parent, int directory, int hot)
 	return (VTOI(vp)->i_number);
 }
 
+/*
+ * Gives a file's last block so many bytes, its fragments before being where they
+ * are or elsewhere.
+ */
 long
 extend(long ino, long lbn, int size)
 {
+	struct vnode *vp = &nodes[ino].n_vnode;
 	struct inode *ip = &nodes[ino].n_inode;
-	ufs2_daddr_t pref, bno;
-	int error;
-
-	mtx_lock(&ump0.um_lock);
-	pref = ufs2 ? ffs_blkpref_ufs2(ip, lbn, lbn, ip->i_din2->di_db) :
-	    ffs_blkpref_ufs1(ip, lbn, lbn, ip->i_din1->di_db);
-	error = ffs_alloc(ip, lbn, pref, size, 0, &cred0, &bno);
-	waits("a lock is kept");
-	if (error != 0)
-		return (-error);
-	DIP_SET(ip, i_db[lbn], bno);
-	return (bno);
-}
-
-/* Makes the last fragments of a file more, where they are or elsewhere. */
-long
-regrow(long ino, long lbn, long bno, int size, int wanted)
-{
-	struct inode *ip = &nodes[ino].n_inode;
-	ufs2_daddr_t pref;
 	struct buf *bp;
 	int error;
 
-	data.b_blkno = fsbtodb(&fs0, bno);
-	data.b_flags = 0;
-	mtx_lock(&ump0.um_lock);
-	pref = ufs2 ? ffs_blkpref_ufs2(ip, lbn, lbn, ip->i_din2->di_db) :
-	    ffs_blkpref_ufs1(ip, lbn, lbn, ip->i_din1->di_db);
-	error = ffs_realloccg(ip, lbn, bno, pref, size, wanted, 0, &cred0, &bp);
+	error = (ufs2 ? ffs_balloc_ufs2 : ffs_balloc_ufs1)(vp, lbn * BLOCK,
+	    size, &cred0, 0, &bp);
 	waits("a lock is kept");
 	if (error != 0)
 		return (-error);
-	DIP_SET(ip, i_db[lbn], dbtofsb(&fs0, bp->b_blkno));
+	ip->i_size = lbn * BLOCK + size;
+	DIP_SET(ip, i_size, ip->i_size);
 	return (dbtofsb(&fs0, bp->b_blkno));
 }
 
-void
+/* Where a file's block is; 0: nowhere. The indirect block is block -1. */
+long
+address(long ino, long lbn)
+{
+	struct node *node = &nodes[ino];
+	struct inode *ip = &node->n_inode;
+
+	if (lbn < UFS_NDADDR)
+		return (lbn < 0 ? DIP(ip, i_ib[0]) : DIP(ip, i_db[lbn]));
+	if (DIP(ip, i_ib[0]) == 0)
+		return (0);
+	lbn -= UFS_NDADDR;
+	return (ufs2 ? ((ufs2_daddr_t *)node->n_indirect)[lbn] :
+	    ((ufs1_daddr_t *)node->n_indirect)[lbn]);
+}
+
+/* Moves blocks just written to where as many are free in a row. */
+int
+cluster(long ino, long lbn, int blocks)
+{
+	static struct buf written[CLUSTER], *children[CLUSTER];
+	struct cluster_save list = {
+		.bs_nchildren = blocks,
+		.bs_children = children
+	};
+	struct vop_reallocblks_args args = {
+		.a_vp = &nodes[ino].n_vnode,
+		.a_buflist = &list
+	};
+	int error, i;
+
+	for (i = 0; i < blocks; i++) {
+		children[i] = &written[i];
+		written[i].b_lblkno = lbn + i;
+		written[i].b_blkno = fsbtodb(&fs0, address(ino, lbn + i));
+	}
+	error = ffs_reallocblks(&args);
+	waits("a lock is kept");
+	return (error == 0);
+}
+
+/* Frees a file's fragments; not if a snapshot wants them. */
+int
 shrink(long ino, long bno, int size)
+{
+	struct inode *ip = &nodes[ino].n_inode;
+
+	claimed = 0;
+	wanting = 1;
+	ffs_blkfree(&ump0, &fs0, &device, bno, size, ino, VREG, NULL,
+	    NOTRIM_KEY);
+	wanting = 0;
+	waits("a lock is kept");
+	DIP_SET(ip, i_blocks, DIP(ip, i_blocks) - btodb(size));
+	(void)chkdq(ip, -btodb(size), &cred0, 0);
+	return (claimed);
+}
+
+/* Frees what a file has got others for: it has no less than before. */
+void
+discard(long ino, long bno, int size)
 {
 	ffs_blkfree(&ump0, &fs0, &device, bno, size, ino, VREG, NULL,
 	    NOTRIM_KEY);
+	waits("a lock is kept");
 }
 
 void
@@ -703,6 +966,107 @@ drop(long ino, long parent, int directory)
 	nodes[parent].n_inode.i_effnlink -= directory;
 	(void)ffs_freefile(&ump0, &fs0, &device, ino,
 	    directory ? IFDIR : IFREG, NULL);
+	waits("a lock is kept");
+}
+
+/* Files may have no more blocks than now, but for so many sectors; or as many. */
+void
+set_quota(int limited, long more)
+{
+	quota_limit = limited ? quota_used + more : 0;
+}
+
+/* From now on a snapshot wants blocks that are freed. */
+void
+take_snapshot(void)
+{
+	device.v_vflag |= VV_COPYONWRITE;
+}
+
+/* Takes a file out of a snapshot's view of the groups, which is its own. */
+void
+expunge(long ino, long bno, int size)
+{
+	snapshot_fs = fs0;
+	snapshot_fs.fs_si = &snapshot_summary;
+	snapshot_summary = summary;
+	memcpy(snapshot_counts, counts, sizeof(counts));
+	snapshot_summary.si_csp = snapshot_counts;
+	snapshot.v_type = VREG;
+	snapshot.v_mount = &mount0;
+	if (size > 0)
+		ffs_blkfree(&ump0, &snapshot_fs, &snapshot, bno, size, ino,
+		    VREG, NULL, NOTRIM_KEY);
+	(void)ffs_freefile(&ump0, &snapshot_fs, &snapshot, ino, IFREG, NULL);
+	waits("a lock is kept");
+}
+
+/* Soft updates, from now on. */
+void
+soft_updates(void (*told)(int, long, int))
+{
+	depends = told;
+	mount0.mnt_flag |= MNT_SOFTDEP;
+}
+
+/*
+ * Whether the region has a free inode, or so many free fragments of one block: by
+ * a plain search.
+ */
+int
+has_room(int inode, int wanted)
+{
+#ifdef PATCHED
+	const struct ffs_region *region = &ump0.um_region;
+	const struct ffs_range *range = inode ? &region->r_inodes :
+	    &region->r_frags;
+	long first = (long)region->r_cg * (inode ? IPG : FPG);
+	uint32_t at;
+	int run = 0;
+
+	for (at = range->lo; at < range->hi; at++) {
+		run = at % 8 == 0 || inode ? 0 : run;
+		run += !taken(inode, first + at);
+		if (run > 0 && taken(inode, first + at))
+			run = 0;
+		if (run == wanted)
+			return (1);
+	}
+#endif
+	return (0);
+}
+
+/* What is taken of the region, as the module asks. */
+void
+region_used(unsigned long *inodes, unsigned long *fragments)
+{
+#ifdef PATCHED
+	(void)ffs_hint_used(&mount0, &ump0.um_region, inodes, fragments);
+#endif
+}
+
+/* The superblock (0), or the first group's maps: with where on disk, and how long. */
+const void *
+on_disk(int maps, unsigned long *place, unsigned long *size)
+{
+	*place = maps ? cgtod(&fs0, 0) * FRAGMENT :
+	    ufs2 ? SBLOCK_UFS2 : SBLOCK_UFS1;
+	*size = maps ? BLOCK : sizeof(fs0);
+	return (maps ? (void *)groups[0] : (void *)&fs0);
+}
+
+/* A group's maps: whether an inode, or a fragment, is taken. */
+int
+taken(int inode, long at)
+{
+	struct cg *cgp;
+
+	if (inode) {
+		cgp = (struct cg *)groups[at / IPG];
+		return (!isclr(cg_inosused(cgp), at % IPG));
+	}
+	cgp = (struct cg *)groups[at / FPG];
+	return (isclr(cg_blksfree(cgp), at % FPG));
 }
 
 /*
@@ -728,6 +1092,10 @@ check_group(int cg, const unsigned char *fragments, const unsigned char *inodes,
 		    (is_metadata(cg, i) || fragments[i] != 0))
 			die("the map of fragments is wrong");
 	count(cgp, &found, frsum);
+	for (i = 0; i < FPG / 8; i++)
+		if (!isset(cg_clustersfree(cgp), i) !=
+		    (cg_blksfree(cgp)[i] != 0xff))
+			die("the map of clusters is wrong");
 	if (bcmp(&frsum[1], &cgp->cg_frsum[1], 7 * sizeof(frsum[0])) != 0 ||
 	    bcmp(&found, &cgp->cg_cs, sizeof(found)) != 0 ||
 	    bcmp(&found, &counts[cg], sizeof(found)) != 0)
@@ -753,6 +1121,20 @@ check_region(void)
 #endif
 }
 
+/* Dies unless files have as many sectors as the quota counts. */
+static void
+check_quota(void)
+{
+	long sectors = 0;
+	int ino;
+
+	for (ino = 0; ino < GROUPS * IPG; ino++)
+		if (nodes[ino].n_inode.i_ump != NULL)
+			sectors += DIP(&nodes[ino].n_inode, i_blocks);
+	if (sectors != quota_used)
+		die("the quota is not what files have");
+}
+
 void
 check(const unsigned char *fragments, const unsigned char *inodes)
 {
@@ -760,6 +1142,7 @@ check(const unsigned char *fragments, const unsigned char *inodes)
 	int cg;
 
 	check_region();
+	check_quota();
 	for (cg = 0; cg < GROUPS; cg++)
 		check_group(cg, fragments + cg * FPG, inodes + cg * IPG,
 		    &total);

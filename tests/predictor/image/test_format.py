@@ -181,6 +181,16 @@ def test_a_tree_of_as_many_levels_as_can_be_is_answered():
     assert predict(image, creates)["a"].to_pylist() == [True, True]
 
 
+def test_a_tree_that_asks_nothing_is_answered():
+    """All births of a day may have become the same."""
+    leaf = ByteTree(
+        np.zeros(0, int), np.zeros(0, np.uint8), np.zeros((0, 2), int), np.ones((1, 1), np.uint8)
+    )
+    image = Image(compile_image(["a"], [forest_of(leaf)]))
+    creates = pa.table({"name": [b"x"], "history": pa.array([b"\0"])})
+    assert predict(image, creates)["a"].to_pylist() == [True]
+
+
 def test_predicates_of_one_column_share_its_scores():
     bounds = [0, 1, 2, 3]
     keys = [str(bound) for bound in bounds]

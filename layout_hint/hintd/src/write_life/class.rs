@@ -21,49 +21,39 @@ pub enum Class {
 
 /// Which predicates say that a file is of a class. Of those that are a yes the first counts, in the
 /// order in which the classes stand here: what is gone soon needs no more to be said of it, and
-/// what stays for good is among what stays for long.
+/// what stays for good is among what stays for long. The defaults are what had the cleaner of F2FS
+/// move least (`docs/linux.md`).
 #[derive(Args, Clone, Debug)]
 #[group(requires = "write_life")]
 #[command(next_help_heading = "What is hinted: predicates, of which a yes says the class")]
 pub struct Rule {
-    /// SHORT: gone before others that are written now
-    #[arg(
-        long,
-        env = "BIRTHMARK_HINTD_SHORT",
-        value_name = "PREDICATES",
-        value_delimiter = ',',
-        default_value = "lock,HotName,lifespan<=1,lifespan<=5,1<lifespan<=30,lifespan<=30"
-    )]
+    /// SHORT: by default none. F2FS puts such data into the log of all that is written in small
+    /// pieces, short-lived or not
+    #[arg(long, env = "BIRTHMARK_HINTD_SHORT", value_name = "PREDICATES", value_delimiter = ',')]
     pub short: Vec<String>,
 
-    /// MEDIUM: the file stays, what is in it is written over
+    /// MEDIUM: gone before others that are written now, or written over
     #[arg(
         long,
         env = "BIRTHMARK_HINTD_MEDIUM",
         value_name = "PREDICATES",
         value_delimiter = ',',
-        default_value = "HotWrite"
+        default_value = "lock,HotName,lifespan<=1,lifespan<=5,1<lifespan<=30,lifespan<=30,HotWrite"
     )]
     pub medium: Vec<String>,
 
-    /// EXTREME: written, and from then on read
+    /// EXTREME: still there when what is of short life is gone
     #[arg(
         long,
         env = "BIRTHMARK_HINTD_EXTREME",
         value_name = "PREDICATES",
         value_delimiter = ',',
-        default_value = "read-only"
+        default_value = "read-only,lifespan>5"
     )]
     pub extreme: Vec<String>,
 
-    /// LONG: still there when what is of short life is gone
-    #[arg(
-        long,
-        env = "BIRTHMARK_HINTD_LONG",
-        value_name = "PREDICATES",
-        value_delimiter = ',',
-        default_value = "lifespan>5"
-    )]
+    /// LONG: by default none; F2FS makes nothing of it
+    #[arg(long, env = "BIRTHMARK_HINTD_LONG", value_name = "PREDICATES", value_delimiter = ',')]
     pub long: Vec<String>,
 }
 
@@ -131,32 +121,34 @@ mod tests {
         rule: Rule,
     }
 
-    fn class(yes: &[&str]) -> Option<Class> {
-        Options::parse_from(["test"]).rule.class(|key| yes.contains(&key))
+    fn class(options: &[&str], yes: &[&str]) -> Option<Class> {
+        let given = ["test", "--write-life"].iter().chain(options);
+        Options::parse_from(given).rule.class(|key| yes.contains(&key))
     }
 
     #[test]
-    fn each_predicate_of_the_rule_says_its_class() {
-        for short in
-            ["lock", "HotName", "lifespan<=1", "lifespan<=5", "1<lifespan<=30", "lifespan<=30"]
-        {
-            assert_eq!(class(&[short]), Some(Class::Short), "{short}");
+    fn what_is_gone_soon_or_written_over_is_medium_and_what_stays_is_extreme() {
+        let short = ["lock", "HotName", "lifespan<=1", "lifespan<=5", "1<lifespan<=30"];
+        for medium in short.iter().chain(&["lifespan<=30", "HotWrite"]) {
+            assert_eq!(class(&[], &[medium]), Some(Class::Medium), "{medium}");
         }
-        assert_eq!(class(&["HotWrite"]), Some(Class::Medium));
-        assert_eq!(class(&["lifespan>5"]), Some(Class::Long));
-        assert_eq!(class(&["read-only"]), Some(Class::Extreme));
+        for extreme in ["lifespan>5", "read-only"] {
+            assert_eq!(class(&[], &[extreme]), Some(Class::Extreme), "{extreme}");
+        }
     }
 
     #[test]
     fn what_says_nothing_of_a_life_says_no_class() {
-        assert_eq!(class(&["size>1M", "lifespan>1", "name:lock"]), None);
+        assert_eq!(class(&[], &["size>1M", "lifespan>1", "name:lock"]), None);
     }
 
     #[test]
     fn of_several_the_shortest_counts_and_extreme_before_long() {
-        assert_eq!(class(&["lifespan>5", "read-only"]), Some(Class::Extreme));
-        assert_eq!(class(&["lifespan>5", "HotWrite", "read-only"]), Some(Class::Medium));
-        assert_eq!(class(&["lifespan>5", "HotWrite", "lock"]), Some(Class::Short));
+        let own = ["--short=lock", "--long=lifespan>5", "--extreme=read-only"];
+        assert_eq!(class(&own, &["lifespan>5", "read-only"]), Some(Class::Extreme));
+        assert_eq!(class(&own, &["lifespan>5"]), Some(Class::Long));
+        assert_eq!(class(&own, &["lifespan>5", "HotWrite", "read-only"]), Some(Class::Medium));
+        assert_eq!(class(&own, &["lifespan>5", "HotWrite", "lock"]), Some(Class::Short));
     }
 
     #[test]

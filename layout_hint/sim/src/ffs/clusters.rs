@@ -54,8 +54,9 @@ impl<R: Random> FileSystem<R> {
             Some(cg) => Some(geometry.data(cg)),
             None => self.volume.prefer_block(file, &wanted),
         };
-        let preference = preference.filter(|&address| address < geometry.size);
-        let cg = preference.map_or(geometry.inode_group(inode), |address| geometry.group(address));
+        // without one the kernel goes by address 0, and so begins in the first group
+        let preference = preference.filter(|&address| address < geometry.size).unwrap_or(0);
+        let (cg, preference) = (geometry.group(preference), Some(preference));
         if self.volume.kernel == Kernel::FreeBsd48 {
             return self.volume.rehash(cg, preference, |volume, cg, preference| {
                 volume.alloc_cluster(cg, preference, blocks)

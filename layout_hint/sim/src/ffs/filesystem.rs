@@ -126,9 +126,10 @@ impl<R: Random> FileSystem<R> {
         }
     }
 
-    /// Counts a directory no more in that which it is in.
-    pub(super) fn leave(&mut self, inode: u32) {
-        let parent = self.within(inode).map(|within| within.parent);
+    /// Counts a directory no more in that which it is in: once, as soon as it has no name there
+    /// (`ufs_rmdir`). When its inode is given back that other one's may be another directory's.
+    pub fn leave(&mut self, inode: u32) {
+        let parent = self.within(inode).map(|within| std::mem::take(&mut within.parent));
         if let Some(above) = parent.and_then(|parent| self.within(parent)) {
             above.directories -= 1;
         }

@@ -128,7 +128,9 @@ impl<R: BufRead> Replay<R> {
         if !request::answers(request, recorded, ours, geometry) {
             let form = match request {
                 Request::Create(..) => "an inode",
-                Request::Mkdir(..) | Request::Write(..) => "`INODE: ADDRESSES`",
+                Request::Mkdir(..) | Request::Write(..) | Request::Cluster(..) => {
+                    "`INODE: ADDRESSES`"
+                }
                 Request::Unlink(..) | Request::Region(_) => "`ok`",
                 Request::Dump => "the state of every group and `optN`",
             };
@@ -160,6 +162,11 @@ impl<R: BufRead> Replay<R> {
             Request::Region(place) => Ok(self.set_region(place)),
             Request::Write(inode, size) => {
                 filesystem.extend(inode, size)?;
+                Ok(self.blocks(inode))
+            }
+            Request::Cluster(inode, first, blocks) => {
+                filesystem.file(inode).ok_or(Error::NoFile(inode))?;
+                filesystem.reallocate(inode, first, blocks);
                 Ok(self.blocks(inode))
             }
             Request::Unlink(inode, parent) => {

@@ -15,6 +15,8 @@ pub enum Request {
     Region(Option<Place>),
     /// A file's size.
     Write(u32, u64),
+    /// So many blocks of a file from one on, moved together.
+    Cluster(u32, u32, u32),
     /// A file's end, and its directory.
     Unlink(u32, u32),
     /// The state of all groups.
@@ -45,7 +47,8 @@ type Expected = String;
 
 /// The answer of what has no other.
 pub const OK: &str = "ok";
-const REQUESTS: &str = "`m DIR`, `c DIR`, `w INODE SIZE`, `u INODE DIR` or `d`, and ` = ANSWER`";
+const REQUESTS: &str = "`m DIR`, `c DIR`, `w INODE SIZE`, `k INODE BLOCK BLOCKS`, `u INODE DIR` \
+    or `d`, and ` = ANSWER`";
 const HOT: &str = "hot";
 
 /// Takes a line apart.
@@ -66,6 +69,9 @@ pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
             hot_blocks: number(hot_blocks)?,
         })),
         ["w", inode, size] => Request::Write(number(inode)?, size_of(size)?),
+        ["k", inode, first, blocks] => {
+            Request::Cluster(number(inode)?, number(first)?, number(blocks)?)
+        }
         ["u", inode, parent] => Request::Unlink(number(inode)?, number(parent)?),
         ["d"] => Request::Dump,
         _ => return Err(REQUESTS.into()),
@@ -118,7 +124,7 @@ fn kernel(words: &[&str]) -> Result<(Kernel, Format), Expected> {
 /// there may be any number of addresses, all of them of the file system's range.
 pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry) -> bool {
     if recorded == super::recording::FULL {
-        return !matches!(request, Request::Unlink(..) | Request::Region(_) | Request::Dump);
+        return matches!(request, Request::Create(..) | Request::Mkdir(..) | Request::Write(..));
     }
     let inode =
         |text: &str| number(text).is_ok_and(|inode| geometry.inode_group(inode) < geometry.ncg());
@@ -131,7 +137,7 @@ pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry
         Request::Unlink(..) => false,
         Request::Region(_) => recorded == OK,
         Request::Dump => shape(recorded) == shape(ours),
-        Request::Mkdir(..) | Request::Write(..) => recorded
+        Request::Mkdir(..) | Request::Write(..) | Request::Cluster(..) => recorded
             .split_once(':')
             .is_some_and(|parts| inode(parts.0) && parts.1.split_ascii_whitespace().all(address)),
     }

@@ -46,9 +46,13 @@ impl System {
     /// An entry of a directory leads to an object no more.
     pub fn entry_removed(&mut self, directory: u32, block: u32, entry: &Entry) {
         let object = entry.object;
-        let links = &mut self.objects[object as usize].links;
-        *links = links.saturating_sub(1);
-        self.inode_block(self.objects[object as usize].inode, true);
+        let live = &mut self.objects[object as usize];
+        live.links = live.links.saturating_sub(1);
+        let live = *live;
+        if live.links == 0 {
+            self.fs.leave(live.inode);
+        }
+        self.inode_block(live.inode, true);
         let lbn = self.directory_lbn(block);
         if self.building || !self.is_on_disk(directory, lbn, entry.stamp) {
             return self.drop_if_unused(object);

@@ -80,7 +80,8 @@ fn enumeration(tag: &str, group: &Group) -> String {
 fn verdicts() -> String {
     let about = "A verdict: what a model says of a create. A policy is the mask of those that are \
                  followed. Those of directories are asked of directories alone, the others of all \
-                 else.";
+                 else. HotWrite alone is no policy: it would take files away from their \
+                 directories, which costs more time than it saves.";
     let bits = HINTS.iter().enumerate().map(|(place, hint)| {
         let meaning = format!("\"{}\": {}", hint.key, hint.meaning);
         [format!("BM_HOT_{}", hint.name), format!("{:#x}U", 1 << place), meaning]

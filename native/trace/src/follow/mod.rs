@@ -126,6 +126,7 @@ pub struct Follow {
     missed: u64,
     stride: i64,
     resume: Option<Resume>,
+    gather: Duration,
     /// When something came last.
     heard: Instant,
     ended: bool,
@@ -158,13 +159,20 @@ impl Follow {
             missed: 0,
             stride: stride.max(1),
             resume,
+            gather: PATIENCE,
             heard: Instant::now(),
             ended: false,
         })
     }
 
-    /// What came since the last time; waits for it, but no longer than twice [`PATIENCE`], unless
-    /// there is only damage.
+    /// Gathers rows for so long, and not for [`PATIENCE`], whether or not more comes: who needs
+    /// them that seldom is spared the cost of many pieces.
+    pub fn gather_for(&mut self, time: Duration) {
+        self.gather = time.max(PATIENCE);
+    }
+
+    /// What came since the last time; waits for it, but no longer than [`PATIENCE`] and the time
+    /// for which rows are gathered, unless there is only damage.
     ///
     /// # Errors
     ///
@@ -175,10 +183,11 @@ impl Follow {
             return self.read_again();
         }
         let (began, stretch, mut idle) = (Instant::now(), self.stretch(), false);
-        while !idle && !self.ended {
+        while !self.ended {
             idle = self.step()?;
             let full = self.trace.as_ref().is_some_and(Trace::is_full);
-            if full || self.stretch() != stretch || began.elapsed() >= PATIENCE {
+            let gathered = began.elapsed() >= self.gather || idle && self.gather == PATIENCE;
+            if full || gathered || self.stretch() != stretch {
                 break;
             }
         }

@@ -1,6 +1,8 @@
 //! Blocks moved together.
 
 use super::{addresses, made, Small};
+use hashbrown::HashMap;
+
 use crate::ffs::{Change, Geometry, Kernel, Region, RegionMode, ROOT};
 
 /// One group with much space, in whose first blocks every other one is taken, and a file of five
@@ -125,5 +127,40 @@ fn today_a_search_in_vain_goes_on_elsewhere_the_next_time() {
     assert!(!filesystem.reallocate(file, 0, 4), "groups 0 to 9 have no row");
     assert!(filesystem.reallocate(file, 0, 4), "group 11 has one");
     assert_eq!(addresses(&filesystem, file)[0] / 128, 11);
+    assert_eq!(filesystem.check(), Ok(()));
+}
+
+#[test]
+fn behind_the_partitions_last_block_a_row_is_looked_for_from_the_first_group_on() {
+    let geometry = Geometry { fsize: 16384, ..Geometry::new(2 * 128, 128, 128) };
+    let mut filesystem = made(Kernel::FreeBsd14, geometry);
+    let directory = loop {
+        let directory = filesystem.mkdir(ROOT, false).unwrap();
+        if geometry.inode_group(directory) == 1 {
+            break directory;
+        }
+    };
+    filesystem.volume.superuser = true;
+    let mut singles = HashMap::new();
+    while let Ok(inode) = filesystem.create(ROOT, false) {
+        if filesystem.extend(inode, 16384).is_err() {
+            break;
+        }
+        singles.insert(addresses(&filesystem, inode)[0], inode);
+    }
+    let mut free = |filesystem: &mut Small, at: u32| {
+        filesystem.unlink(singles.remove(&at).unwrap()).unwrap();
+    };
+    free(&mut filesystem, 255);
+    let file = filesystem.create(directory, false).unwrap();
+    filesystem.extend(file, 16384).unwrap();
+    free(&mut filesystem, 200);
+    free(&mut filesystem, 210);
+    filesystem.extend(file, 3 * 16384).unwrap();
+    assert_eq!(geometry.inode_group(file), 1);
+    assert_eq!(addresses(&filesystem, file)[0], 255);
+    [100, 101].into_iter().chain(220..228).for_each(|at| free(&mut filesystem, at));
+    assert!(filesystem.reallocate(file, 1, 2));
+    assert_eq!(addresses(&filesystem, file), [255, 100, 101]);
     assert_eq!(filesystem.check(), Ok(()));
 }

@@ -147,3 +147,16 @@ fn today_too_every_operation_leaves_all_consistent() {
         assert_eq!(filesystem.check(), Ok(()));
     }
 }
+
+#[test]
+fn a_directory_without_a_name_is_counted_nowhere_though_its_inode_is_taken() {
+    let mut filesystem = made(Kernel::FreeBsd15, Geometry::new(4 * 4096, 4096, 256));
+    let outer = filesystem.mkdir(ROOT, false).unwrap();
+    let inner = filesystem.mkdir(outer, false).unwrap();
+    filesystem.leave(inner);
+    filesystem.unlink(outer).unwrap();
+    // another directory has that inode when the inner one's is given back
+    filesystem.adopt(outer, true).unwrap();
+    filesystem.unlink(inner).unwrap();
+    assert_eq!(filesystem.check(), Ok(()));
+}

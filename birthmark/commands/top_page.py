@@ -1,0 +1,265 @@
+"""What ``birthmark top`` shows, as lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_args
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from birthmark.data.common.durations import SECOND
+from birthmark.data.common.visible import visible
+from birthmark.data.generated import Mark, describe
+from birthmark.data.settings import Ranked, TopKey
+from birthmark.data.top.feeds import Lost
+from birthmark.data.top.load import Row, Seen
+from birthmark.terminal import styled
+
+PLURALS: dict[TopKey, str] = {
+    "user": "Users",
+    "client": "Clients",
+    "directory": "Dirs",
+    "file": "Files",
+}
+ORDERS: dict[Ranked, str] = {name: name.capitalize() for name in get_args(Ranked)}
+"""What is told by each key of the keyboard, which is its first letter."""
+
+LEAST_NAME = 16
+"""On so narrow a terminal that a name has less room, columns are left out."""
+
+NOBODY = "(none)"
+_SPARE = ("mostly", "share", "latency", "errors", "written", "read")
+_SHORT = {"readdirplus": "readdir+"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is to be shown.
+
+    Attributes:
+        title: what is looked at.
+        seen: what was counted in the stretch that is shown.
+        by, order: whose rows are shown, and their order.
+        live: the stretch in words, as ``last 10 s``; empty: it is a whole trace.
+        per_second: whether numbers are told per second, and not whole.
+        clock: the trace's time, µs since the epoch; None: nothing came yet.
+        operations, since: how many there were since the start, and when that was.
+        behind: how late it is, seconds; None: that means nothing.
+        state: another word for what it does, as ``paused``.
+        lost, generated: what is missing, and the marks of what was generated.
+        users: names by number.
+    """
+
+    title: str
+    seen: Seen
+    by: TopKey
+    order: Ranked
+    live: str = ""
+    per_second: bool = False
+    clock: int | None = None
+    operations: int = 0
+    since: int | None = None
+    behind: float | None = None
+    state: str = ""
+    lost: Lost = field(default_factory=Lost)
+    generated: Sequence[Mark] = ()
+    users: Mapping[int, str] = field(default_factory=dict)
+
+    def name(self, key: TopKey, row: Row) -> str:
+        """Return what a row is called."""
+        if row.name is None:
+            return NOBODY
+        if key == "user" and isinstance(row.name, int):
+            return self.users.get(row.name, str(row.name))
+        return str(row.name)
+
+
+def title(traces: Sequence[str]) -> str:
+    """Return what is looked at, in few words."""
+    first = "stdin" if traces[0] == "-" else Path(traces[0]).name
+    return first if len(traces) == 1 else f"{first} and {len(traces) - 1} more"
+
+
+def screen(picture: Picture, width: int, height: int) -> Text:
+    """Return a whole screen: the head, as many rows as there is room for, and the keys."""
+    head = heading(picture)
+    room = max(height - len(head) - 2, 0)
+    body = table(picture, picture.by, width, room)
+    body += [Text()] * (room + 1 - len(body))
+    shown = [*head, *body, keys(picture)][:height]
+    for line in shown:
+        line.truncate(width)
+    return Text("\n", no_wrap=True, overflow="crop").join(shown)
+
+
+def heading(picture: Picture) -> list[Text]:
+    """Return the lines on all together."""
+    seen = picture.seen
+    total, seconds = seen.total, seen.seconds if picture.per_second else None
+    rate = "" if seconds is None else "/s"
+    share = f" ({_percent(total.errors, total.ops)})" if total.errors else ""
+    when = [picture.live, _clock(picture.clock)] if picture.live else [_span(seen)]
+    first = [picture.title, *when, _behind(picture), picture.state]
+    work = (
+        f"{_number(total.ops, seconds)} ops{rate}",
+        f"{_megabytes(total.bytes_read, seconds)} MB{rate} read",
+        f"{_megabytes(total.bytes_written, seconds)} MB{rate} written",
+        f"{_number(total.errors, seconds)} errors{rate}{share}",
+    )
+    mean = f"{_ms(total.latency_mean)} ms, 99% within {_ms(total.latency_p99)} ms"
+    beside = picture.per_second and picture.operations  # else the total says it
+    more = [
+        "" if total.latency_mean is None else f"latency {mean}",
+        f"{total.unanswered:,} unanswered" if total.unanswered else "",
+        f"{picture.operations:,} ops since {_time(picture.since)}" if beside else "",
+    ]
+    told = [
+        styled("   ".join(filter(None, first)), "bold"),
+        styled("   ".join(work), ""),
+        styled("   ".join(filter(None, more)) or "no operation yet", ""),
+    ]
+    notes = ", ".join(_notes(picture))
+    return [*told, *([styled(notes, "yellow")] if notes else [])]
+
+
+def _notes(picture: Picture) -> list[str]:
+    lost = picture.lost
+    found = [describe(picture.generated)] if picture.generated else []
+    for number, what in (
+        (lost.packets, "packets dropped by the capture"),
+        (lost.gaps, "gaps in which calls were lost"),
+        (lost.aside, "damaged records set aside"),
+        (lost.files, "files passed over"),
+    ):
+        found += [f"{number:,} {what}"] if number else []
+    return found
+
+
+def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[Text]:
+    """Return the busiest of a kind, under the names of the columns.
+
+    Without a width, each column has what it needs.
+    """
+    rows = picture.seen.rows.get(key, [])[:count]
+    columns = _columns(picture, rows)
+    for name in _SPARE:
+        taken = sum(1 + max(map(len, cells)) for cells in columns.values())
+        if width is None or width - taken >= LEAST_NAME or len(columns) == 1:
+            break
+        if name not in _ordered_by(picture.order):
+            columns.pop(name)
+    widths = {name: max(map(len, cells)) for name, cells in columns.items()}
+    names = [visible(picture.name(key, row)) for row in rows]
+    longest = max(map(cell_len, [key, *names]))
+    room = longest if width is None else max(width - sum(widths.values()) - len(widths), 4)
+    lines = []
+    for at, name in enumerate([key, *names]):
+        line = Text(_fitted(name, room, is_path=at > 0), "bold" if not at else "")
+        for column, cells in columns.items():
+            left = column == "mostly"
+            cell = cells[at].ljust(widths[column]) if left else cells[at].rjust(widths[column])
+            marked = not at and column in _ordered_by(picture.order)
+            line.append(" ").append(cell, "reverse" if marked else "")
+        lines.append(line)
+    return lines
+
+
+def _columns(picture: Picture, rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the columns behind the name, each with its heading."""
+    seconds = picture.seen.seconds if picture.per_second else None
+    rate = "" if seconds is None else "/s"
+    total = picture.seen.total.ops
+    return {
+        "ops": [f"ops{rate}", *(_number(row.ops, seconds) for row in rows)],
+        "share": ["share", *(_percent(row.ops, total) for row in rows)],
+        "read": [f"MB{rate} read", *(_megabytes(row.bytes_read, seconds) for row in rows)],
+        "written": ["written", *(_megabytes(row.bytes_written, seconds) for row in rows)],
+        "latency": ["ms", *(_ms(row.latency_mean) for row in rows)],
+        "errors": [f"errors{rate}", *(_number(row.errors, seconds) for row in rows)],
+        "mostly": ["mostly", *(_SHORT.get(row.mostly, row.mostly) for row in rows)],
+    }
+
+
+def _ordered_by(order: Ranked) -> tuple[str, ...]:
+    return ("read", "written") if order == "bytes" else (order,)
+
+
+def keys(picture: Picture) -> Text:
+    """Return the line that says what keys do."""
+    line = Text()
+    for words, chosen in ((PLURALS, picture.by), (ORDERS, picture.order)):
+        for key, word in words.items():
+            style = "reverse" if key == chosen else ""
+            line.append(word[0], f"bold underline {style}").append(word[1:], style).append(" ")
+        line.append(" ")
+    for word in ("Time", "Pause", "Quit"):
+        line.append(word[0], "bold underline").append(word[1:]).append(" ")
+    line.rstrip()
+    return line
+
+
+def _fitted(text: str, room: int, is_path: bool) -> str:
+    """Return a text that takes so many columns; of a path that is too long, both ends are kept."""
+    if cell_len(text) > room:
+        head, tail = "", text if is_path else ""
+        for each in text:
+            if cell_len(head + each) > (room // 3 if is_path else room - 1):
+                break
+            head += each
+        while cell_len(head) + cell_len(tail) > room - 1:
+            tail = tail[1:]
+        text = f"{head}…{tail}"
+    return text + " " * (room - cell_len(text))
+
+
+def _number(value: int, seconds: float | None) -> str:
+    """Return a number, per second if a time is given: small rates with one decimal."""
+    if seconds is None or not value:
+        return f"{value:,}"
+    each = value / max(seconds, 1e-6)
+    return f"{each:,.0f}" if each >= 100 else f"{each:.1f}"
+
+
+def _megabytes(value: int, seconds: float | None) -> str:
+    """Return bytes in megabytes, per second if a time is given: three digits of what is little."""
+    each = value / 1e6 if seconds is None else value / 1e6 / max(seconds, 1e-6)
+    if not value or each >= 100:
+        return f"{each:,.0f}"
+    return f"{each:.1f}" if each >= 10 else f"{each:.2f}"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f}%" if whole else "-"
+
+
+def _ms(micros: float | None) -> str:
+    if micros is None:
+        return "-"
+    return f"{micros / 1e3:,.2f}" if micros < 100_000 else f"{micros / 1e3:,.0f}"
+
+
+def _time(micros: int | None) -> str:
+    return "-" if micros is None else f"{datetime.fromtimestamp(micros / SECOND, UTC):%H:%M:%S}"
+
+
+def _clock(micros: int | None) -> str:
+    if micros is None:
+        return ""
+    return f"{datetime.fromtimestamp(micros / SECOND, UTC):%F %T} UTC"
+
+
+def _span(seen: Seen) -> str:
+    """Return when a whole trace begins, and how long it is."""
+    if not seen.total.ops:
+        return ""
+    seconds = round(seen.seconds)
+    minutes = f"{seconds // 60} min" if seconds >= 600 else f"{seconds:,} s"
+    return f"{minutes} from {_clock(seen.since)}"
+
+
+def _behind(picture: Picture) -> str:
+    return "" if picture.behind is None else f"{picture.behind:,.1f} s behind"

@@ -1,0 +1,127 @@
+"""Operations as they come: from pipes, and from traces at their own pace."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from birthmark.data.common.durations import SECOND
+from birthmark.data.samples import DAYS
+from birthmark.data.top.feeds import Feed, Played, Traffic
+from birthmark.data.top.load import Load
+from birthmark.data.top.watch import Watch
+from birthmark.data.top.whole import read
+from tests.waiting import eventually
+
+DAY = str(DAYS[0])
+
+
+def watch(feed: Feed, load: Load) -> Watch:
+    """Poll to the end; every operation that came is counted."""
+    watched = Watch(load, feed)
+    while not feed.ended:
+        watched.poll()
+        watched.go_on()
+    watched.poll()
+    watched.go_on()
+    return watched
+
+
+def test_a_trace_is_played_whole_and_its_time_goes_on_at_its_pace() -> None:
+    load = Load(reach=SECOND)
+    feed = Played([DAY], load.columns, pace=50)
+    watched = Watch(load, feed)
+    clocks = []
+    while not feed.ended:
+        watched.poll()
+        clocks.append(feed.clock)
+        assert load.last is None or load.last <= (feed.clock or 0)
+    assert clocks == sorted(clocks)
+    seen = watched.seen(None, "ops", 3)
+    watched.go_on()
+    assert (load.operations, watched.seen(None, "ops", 3).total.ops) == (104_344, 104_344)
+    assert seen.rows.keys() == {"user", "client", "directory", "file"}
+
+
+def test_traffic_of_a_pipe_is_counted_as_a_file_is(shared: Path, tmp_path: Path) -> None:
+    capture = shared / "captures" / "tiny.pcap"
+    source, sink = os.pipe()
+    load = Load(reach=SECOND)
+    feed = Traffic(f"/dev/fd/{source}")
+    watched = Watch(load, feed)
+    content = capture.read_bytes()
+    half = len(content) // 2
+    os.write(sink, content[:half])
+    assert eventually(lambda: watched.poll() or load.operations)
+    assert not feed.ended
+    os.write(sink, content[half:])
+    os.close(sink)
+    watch(feed, load)
+    os.close(source)
+    load.finish()
+    seen, wanted = load.whole("ops", 100), read([str(capture)])[0].whole("ops", 100)
+    assert seen.total == wanted.total
+    assert seen.rows["user"] == wanted.rows["user"]
+    assert seen.rows["client"] == wanted.rows["client"]
+
+
+def test_a_folder_and_a_file_are_followed_while_they_grow(shared: Path, tmp_path: Path) -> None:
+    content = (shared / "captures" / "tiny.pcap").read_bytes()
+    half = len(content) // 2
+    for source in (tmp_path, tmp_path / "first.pcap"):
+        (tmp_path / "first.pcap").write_bytes(content[:half])
+        load, feed = Load(reach=SECOND), Traffic(str(source))
+        watched = Watch(load, feed)
+        assert eventually(lambda of=watched: of.poll() or of.load.operations)
+        before = load.operations
+        with (tmp_path / "first.pcap").open("ab") as file:
+            file.write(content[half:])
+        assert eventually(lambda of=watched: of.poll() or of.load.operations > 300)
+        assert before < 300
+        feed.close()
+
+
+def test_a_second_is_looked_at_half_a_second_later(shared: Path) -> None:
+    class Standing:
+        live, ended, lost, generated = False, False, None, ()
+        clock = 0
+
+        def poll(self) -> list[pa.RecordBatch]:
+            return []
+
+        def close(self) -> None: ...
+
+    load = Load(reach=10 * SECOND)
+    load.update(pq.read_table(DAY).slice(0, 100).combine_chunks().to_batches())
+    assert load.first is not None
+    feed = Standing()
+    watched = Watch(load, feed)  # type: ignore[arg-type]
+    begins = load.first // SECOND * SECOND
+    for clock, known in ((5_499_999, 4), (5_500_000, 5), (5_999_999, 5)):
+        feed.clock = begins + clock
+        watched.go_on()
+        assert watched.until == begins + known * SECOND
+    assert watched.seen(2 * SECOND, "ops", 1).seconds == 2
+    assert watched.seen(60 * SECOND, "ops", 1).seconds == 5
+
+
+def test_without_traffic_time_goes_on(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, sink = os.pipe()
+    load = Load(reach=SECOND)
+    feed = Traffic(f"/dev/fd/{source}")
+    os.write(sink, (shared / "captures" / "tiny.pcap").read_bytes())
+    assert eventually(lambda: load.update(feed.poll()) or load.operations > 300)
+    before, now = feed.clock, time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now + 30)
+    assert (feed.clock or 0) - (before or 0) >= 29 * SECOND
+    monkeypatch.undo()
+    os.close(sink)
+    assert eventually(lambda: feed.poll() is not None and feed.ended)
+    os.close(source)
+    assert feed.clock == before
+    feed.close()

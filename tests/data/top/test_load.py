@@ -1,0 +1,216 @@
+"""The numbers of ``birthmark top`` are those of ``birthmark scan``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from birthmark.data.common.durations import SECOND
+from birthmark.data.samples import DAYS
+from birthmark.data.scan import Plan, scan
+from birthmark.data.scan.aggregate import aggregate
+from birthmark.data.scan.inputs import CountsTable
+from birthmark.data.scan.top import top
+from birthmark.data.scan.words import key as column
+from birthmark.data.settings import Counting, Ranked, TopKey
+from birthmark.data.top.load import KEYS, Load, Row, Seen
+from birthmark.data.top.whole import read
+
+ALL = 1 << 30
+DAY = str(DAYS[0])
+ORDERS: tuple[Ranked, ...] = get_args(Ranked)
+AMOUNT: dict[Ranked, Callable[[Row], float]] = {
+    "ops": lambda row: row.ops,
+    "bytes": lambda row: row.bytes_read + row.bytes_written,
+    "read": lambda row: row.bytes_read,
+    "written": lambda row: row.bytes_written,
+    "errors": lambda row: row.errors,
+}
+SUMS = ("ops", "errors", "bytes_read", "bytes_written")
+
+
+@pytest.fixture(scope="module")
+def load() -> Load:
+    return read([DAY])[0]
+
+
+@pytest.fixture(scope="module")
+def day() -> pa.Table:
+    """Return the operations of the first bundled day, in the order of their replies."""
+    return pq.read_table(DAY)
+
+
+def sums(row: Row) -> tuple[int, ...]:
+    return tuple(getattr(row, name) for name in SUMS)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_rows_of_a_whole_trace_are_those_of_scan_top(
+    load: Load, key: TopKey, tmp_path: Path
+) -> None:
+    scan([DAY], tmp_path / "counts.parquet", Plan(by=[column(key)]))
+    counts = CountsTable(f"{tmp_path}/counts.parquet")
+    total, *expected = top(counts, [column(key)], ALL).to_pylist()
+    seen = load.whole("ops", ALL)
+    wanted = {row[column(key)]: tuple(row[name] for name in SUMS) for row in expected}
+    found = {row.name: sums(row) for row in seen.rows[key]}
+    assert found.items() <= wanted.items()
+    assert key == "directory" or found == wanted
+    assert sums(seen.total) == tuple(total[name] for name in SUMS)
+
+
+def test_latencies_of_a_whole_trace_are_those_of_a_scan(load: Load, tmp_path: Path) -> None:
+    """Quantiles of all operations together, which a scan counts as other if none is apart."""
+    scan([DAY], tmp_path / "counts.parquet", Plan(by=["client"], ops=[]))
+    counts = CountsTable(f"{tmp_path}/counts.parquet")
+    aggregate(counts, f"{tmp_path}/all.parquet", [], "all")
+    aggregate(counts, f"{tmp_path}/by.parquet", ["client"], "all")
+    (whole,) = pq.read_table(tmp_path / "all.parquet").to_pylist()
+    by = pq.read_table(tmp_path / "by.parquet").to_pylist()
+    seen = load.whole("ops", ALL)
+    assert seen.total.latency_mean == pytest.approx(whole["latency_mean"])
+    assert seen.total.latency_p99 == whole["latency_p99"]
+    means = {row["client"]: row["latency_mean"] for row in by}
+    assert {r.name: r.latency_mean for r in seen.rows["client"]} == pytest.approx(means)
+
+
+def test_a_row_says_of_which_operation_there_were_most(load: Load, day: pa.Table) -> None:
+    own = day.filter(pc.equal(day["uid"], 1006))
+    counts = own["op"].cast(pa.utf8()).value_counts().to_pylist()
+    most = max(counts, key=lambda each: each["counts"])["values"]
+    (row,) = [row for row in load.whole("ops", ALL).rows["user"] if row.name == 1006]
+    assert row.mostly == most
+
+
+@pytest.mark.parametrize("order", [order for order in ORDERS if order != "latency"])
+def test_rows_are_ordered_and_the_first_are_the_busiest_of_all(load: Load, order: Ranked) -> None:
+    for key in KEYS:
+        every = load.whole(order, ALL).rows[key]
+        amounts = [AMOUNT[order](row) for row in every]
+        assert amounts == sorted(amounts, reverse=True)
+        assert load.whole(order, 3).rows[key] == every[:3]
+
+
+def test_by_latency_those_of_few_replies_come_behind_the_others(load: Load) -> None:
+    rows = load.whole("latency", ALL).rows["file"]
+    many = [row.ops - row.unanswered >= 10 for row in rows]
+    assert many == sorted(many, reverse=True)
+    means = [row.latency_mean or 0 for row, telling in zip(rows, many, strict=True) if telling]
+    assert means == sorted(means, reverse=True)
+    assert means
+
+
+def test_only_operations_of_those_asked_for_are_counted(day: pa.Table) -> None:
+    only, _ = read([DAY], Counting(user="1002", client="127.0.0.11"))
+    wanted = day.filter(
+        pc.and_(pc.equal(day["uid"], 1002), pc.equal(day["client"].cast(pa.utf8()), "127.0.0.11"))
+    )
+    seen = only.whole("ops", ALL)
+    assert seen.total.ops == len(wanted)
+    assert [row.name for row in seen.rows["user"]] == [1002]
+
+
+def test_a_directory_is_left_out_where_nearly_all_is_done_in_one_below(load: Load) -> None:
+    names = [str(row.name) for row in load.whole("ops", ALL).rows["directory"]]
+    venv = "/home/ben/py/venv-b"
+    assert f"{venv}/lib/python3.11/site-packages" in names
+    assert not {venv, f"{venv}/lib", f"{venv}/lib/python3.11", "/"} & {*names}
+    assert "/home" in names
+    assert "/home/ben" in names
+
+
+def live(day: pa.Table, reach: int = 60 * SECOND, step: int = 4999) -> Load:
+    """Return a load that took a day piece by piece, and was looked at again and again."""
+    load = Load(reach=reach)
+    for at in range(0, len(day), step):
+        load.update(day.slice(at, step).combine_chunks().to_batches())
+        assert load.last is not None
+        load.look_at(load.last - 10 * SECOND, load.last)
+    load.finish()
+    return load
+
+
+def test_live_since_the_start_it_is_what_a_scan_counts(load: Load, day: pa.Table) -> None:
+    seen, wanted = live(day).whole("ops", ALL), load.whole("ops", ALL)
+    assert seen.total == wanted.total
+    for key in ("user", "client"):
+        assert seen.rows[key] == wanted.rows[key]
+
+
+def test_live_most_paths_are_those_that_a_scan_knows_later(load: Load, day: pa.Table) -> None:
+    """A file that nobody has looked up yet has no name, and a renamed one its first."""
+    seen, wanted = live(day).whole("ops", ALL), load.whole("ops", ALL)
+    assert sum(row.ops for row in seen.rows["file"]) == seen.total.ops
+    known = {row.name: row.ops for row in wanted.rows["file"]}
+    same = sum(row.ops for row in seen.rows["file"] if known.get(row.name) == row.ops)
+    assert same > 0.9 * seen.total.ops
+
+
+@pytest.mark.parametrize("length", [1, 10, 33])
+def test_a_stretch_is_the_sum_of_its_seconds_in_a_scan(day: pa.Table, length: int) -> None:
+    load = Load(reach=60 * SECOND)
+    load.update(day.combine_chunks().to_batches())
+    assert load.first is not None
+    for since in range(load.first, load.first + 60 * SECOND, 7 * SECOND):
+        load.look_at(since, since + length * SECOND)
+        check(load.recent("ops", ALL), day)
+
+
+def test_a_stretch_may_go_back_and_become_longer(day: pa.Table) -> None:
+    load = live(day)
+    assert load.last is not None
+    for back, length in ((20, 5), (30, 25), (10, 10), (40, 1), (40, 40)):
+        until = load.last - back * SECOND // 2
+        load.look_at(until - length * SECOND, until)
+        check(load.recent("ops", ALL), day)
+
+
+def check(seen: Seen, day: pa.Table) -> None:
+    """Compare what was seen with the operations themselves."""
+    times = day["time"].cast(pa.int64())
+    inside = pc.and_(pc.greater_equal(times, seen.since), pc.less(times, seen.until))
+    rows = day.filter(inside)
+    assert seen.since % SECOND == seen.until % SECOND == 0
+    assert seen.total.ops == len(rows)
+    assert seen.total.errors == pc.sum(pc.greater(rows["status"], 0)).as_py()
+    users = {each["values"]: each["counts"] for each in rows["uid"].value_counts().to_pylist()}
+    assert {row.name: row.ops for row in seen.rows["user"]} == users
+    clients = rows["client"].cast(pa.utf8()).value_counts().to_pylist()
+    wanted = {each["values"]: each["counts"] for each in clients}
+    assert {row.name: row.ops for row in seen.rows["client"]} == wanted
+    assert sum(row.ops for row in seen.rows["file"]) == len(rows)
+
+
+def test_stretches_that_follow_each_other_add_up_to_the_whole(day: pa.Table) -> None:
+    load = Load(reach=120 * SECOND)
+    load.update(day.combine_chunks().to_batches())
+    assert load.first is not None
+    assert load.last is not None
+    told = []
+    for since in range(load.first // SECOND * SECOND, load.last + 1, SECOND):
+        load.look_at(since, since + SECOND)
+        told.append(sums(load.recent("ops", 1).total))
+    assert tuple(map(sum, zip(*told, strict=True))) == sums(load.whole("ops", 1).total)
+
+
+def test_what_no_stretch_may_hold_any_more_is_forgotten(day: pa.Table) -> None:
+    load = live(day, reach=10 * SECOND)
+    assert load.first is not None
+    load.look_at(load.first, load.first + 5 * SECOND)
+    assert load.recent("ops", ALL).total.ops == 0
+
+
+def test_of_nothing_there_is_nothing() -> None:
+    load = Load(reach=SECOND)
+    load.update([])
+    load.look_at(0, SECOND)
+    seen = load.recent("bytes", 5)
+    assert (seen.total.ops, seen.total.latency_mean) == (0, None)
+    assert all(rows == [] for rows in seen.rows.values())
+    assert load.whole("ops", 5).total.ops == 0
