@@ -270,7 +270,7 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
         )
         told["bounds"] = test.get("bounds")
     if drift:
-        rules = drift["rules"]
         told["against"] = drift["against"]
-        told["rules"] = f"{rules['kept']:,} kept, {rules['new']:,} new, {rules['gone']:,} gone"
+        if rules := drift["rules"]:
+            told["rules"] = f"{rules['kept']:,} kept, {rules['new']:,} new, {rules['gone']:,} gone"
     return told

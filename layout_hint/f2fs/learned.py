@@ -25,9 +25,7 @@ from birthmark.layout_hint.f2fs.extensions import MOST, Lists, Temperature
 from birthmark.predictor.fit.thresholds import upper_limits
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.models.rules.model import interval
-
-KIND = "rules"
-"""The kind of models whose counts are asked, and whose level of confidence counts."""
+from birthmark.training.config import LISTED
 
 MKFS_ROOM = 24
 """How many extensions ``mkfs.f2fs`` has room for behind its own forty (f2fs-tools 1.15)."""
@@ -110,7 +108,7 @@ def learn(model: Counted, abstaining: Iterable[str] = ()) -> Learned:
     Where it abstains from saying that lives are short, no suffix is hot. Raises ``ValueError`` for
     a model that has not learned the predicates, or by rules.
     """
-    rules = model.of_kind(KIND)
+    rules = model.of_kind(LISTED)
     if lacking := [key for key in (SHORT, LOCK, REWRITTEN) if key not in rules]:
         raise ValueError(f"expected a model that has learned {', '.join(lacking)}")
     births = Births(rules)

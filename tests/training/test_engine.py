@@ -21,7 +21,7 @@ from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.fit.learning import Learner
 from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training import engine
-from birthmark.training.config import Config, Directory, Engine, Place, Server, Traces, Training
+from birthmark.training.config import Config, Datasets, Engine, Place, Server, Traces, Training
 from birthmark.training.engine import EngineError, current, opened
 from birthmark.training.nightly.run import nightly
 
@@ -86,7 +86,7 @@ class Site:
                 Server(name=name, files=[str(self.folder / "traces" / name / "*")])
                 for name in ("home", "mail")
             ],
-            datasets=Directory(directory=self.folder / "datasets"),
+            datasets=Datasets(directory=self.folder / "datasets"),
             registry=Place(directory=self.folder / "registry"),
             training=Training(trees=2, rounds=1, calibration=0.5),
             engine=settings,

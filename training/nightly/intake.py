@@ -203,7 +203,7 @@ def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyT
     What that has decoded of those `found`, which are still to be taken in, stays. Only who holds
     the lock of the nightly run may do this.
     """
-    _remember(directory)
+    remember(directory)
     incoming = directory / _INCOMING
     keep = {incoming / entry.fingerprint for entries in found.values() for entry in entries}
     for path in (*durable.left_in(directory), *directory.glob(f"{SCRATCH}*"), *incoming.glob("*")):
@@ -289,6 +289,11 @@ def set_aside(dataset: Path) -> dict[str, int]:
     return dict(_summary(dataset)["records_set_aside"])
 
 
+def operations(dataset: Path) -> int:
+    """Return how many operations a dataset was made of."""
+    return int(_summary(dataset)["rows"]["operations"])
+
+
 def warnings(dataset: Path) -> list[str]:
     """Return what was said of a dataset's traces when they were taken in."""
     return list(_summary(dataset).get("warnings", []))
@@ -297,6 +302,11 @@ def warnings(dataset: Path) -> list[str]:
 def _summary(dataset: Path) -> dict[str, Any]:
     told: dict[str, Any] = json.loads((dataset / INTAKE).read_bytes())["summary"]
     return told
+
+
+def in_micros(time: datetime) -> int:
+    """Return a time as microseconds since the epoch."""
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def _time(micros: int) -> datetime:
@@ -317,7 +327,8 @@ def known(directory: Path) -> dict[Entry, None]:
     return dict.fromkeys(Entry(**entry) for entry in told)
 
 
-def _remember(directory: Path) -> None:
+def remember(directory: Path) -> None:
+    """Note in the ledger the traces of all datasets, so that these may go."""
     told = [asdict(entry) for entry in known(directory)]
     text, ledger = json.dumps(told, indent=1) + "\n", directory / _LEDGER
     if told and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):

@@ -31,6 +31,7 @@ from birthmark.training.nightly.intake import (
     check,
     datasets,
     new_traces,
+    operations,
     set_aside,
     settle,
     take_in,
@@ -38,6 +39,8 @@ from birthmark.training.nightly.intake import (
     waiting,
     warnings,
 )
+from birthmark.training.nightly.retention import removable, remove
+from birthmark.training.nightly.state import Keeper, kept
 from birthmark.training.nightly.trace_files import unmatched, unreachable
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry
@@ -61,6 +64,7 @@ class Night:
     on; `tested` are the datasets that the published model was tested on; `pinned` is the version
     because of which nothing was published. `set_aside` counts records of the traces taken in by the
     reasons why they were; `left_out` and `gap` are those of `training.nightly.horizon.Horizon`.
+    `removed` are the datasets, and `pruned` the versions, that retention removed.
     """
 
     traces: int = 0
@@ -78,6 +82,8 @@ class Night:
     version: str | None = None
     decision: Decision | None = None
     pinned: str | None = None
+    removed: list[str] = field(default_factory=list)
+    pruned: list[str] = field(default_factory=list)
     current: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -96,21 +102,64 @@ def nightly(config: Config, say: Say = lambda text: None, now: datetime | None =
     durable.private(directory)
     with durable.locked(directory / ".lock", wait=False):
         night, registry = Night(), Registry(config.registry.directory)
-        with opened(config.engine, directory):
-            _take_in(config, night, say)
-            _take_in_hours(config, night, say)
-            # What was learned of a damaged version, an audit for one, would stay.
-            if (published := registry.current()) is not None:
-                registry.verify(published)
-            held = datasets(directory)
-            _audit(config, registry, held, night, say)
-            found = _look(config, held, night, say, now or datetime.now(UTC))
-            if found is not None:
-                _test(registry, found.datasets, night, say, config.training.without_loss)
-                _show(registry, found.datasets)
-                _train(config, registry, found, night, say)
-        night.current = registry.current()
+        with kept(registry, directory) as state:
+            with opened(config.engine, directory):
+                _work(config, registry, night, say, now or datetime.now(UTC))
+            night.current = registry.current()
+            _conclude(state, night, directory)
+            if state.trouble is not None:
+                night.warnings.append(f"what came of this night could not be kept: {state.trouble}")
         return night
+
+
+def _work(config: Config, registry: Registry, night: Night, say: Say, now: datetime) -> None:
+    """Do each step of a night."""
+    directory = config.datasets.directory
+    _take_in(config, night, say)
+    _take_in_hours(config, night, say)
+    # What was learned of a damaged version, an audit for one, would stay.
+    if (published := registry.current()) is not None:
+        registry.verify(published)
+    held = datasets(directory)
+    _audit(config, registry, held, night, say)
+    found = _look(config, held, night, say, now)
+    if found is not None:
+        _test(registry, found.datasets, night, say, config.training.without_loss)
+        _show(registry, found.datasets)
+        _train(config, registry, found, night, say)
+    _retain(config, registry, found.datasets if found else [], night, say)
+
+
+def _retain(
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
+) -> None:
+    """Remove what is older than the configuration keeps."""
+    going = removable(config, registry, held, night.datasets)
+    night.removed = [path.name for path in (*going.datasets, *going.hours)]
+    night.pruned = going.versions
+    if night.removed or night.pruned:
+        many = counted(len(night.removed), "datasets"), counted(len(night.pruned), "versions")
+        say(f"removing {many[0]} and {many[1]}")
+    remove(config, registry, going)
+
+
+def _conclude(state: Keeper, night: Night, directory: Path) -> None:
+    """Keep what the night did."""
+    did = {
+        "traces": night.traces,
+        "operations": sum(operations(directory / name) for name in night.datasets),
+        "waiting": len(night.waiting),
+        "refused": len(night.refused),
+        "set_aside": sum(night.set_aside.values()),
+        "left_out": len(night.left_out),
+        "datasets": len(night.datasets),
+        "versions": int(night.version is not None),
+        "removed": len(night.removed),
+        "pruned": len(night.pruned),
+    }
+    reason = night.decision.reason if night.decision else None
+    state.tell(did, reason, night.datasets, night.version)
+    state.end("refused" if night.refused else "done")
 
 
 def _take_in(config: Config, night: Night, say: Say) -> None:

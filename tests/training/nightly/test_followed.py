@@ -11,7 +11,7 @@ from birthmark.data.datasets.tables import read_table
 from birthmark.data.follow.run import Follower, follow
 from birthmark.data.ingest.run import ingest
 from birthmark.data.settings import Following
-from birthmark.training.config import Config, Directory, Engine, Followed, Place, Training
+from birthmark.training.config import Config, Datasets, Engine, Followed, Place, Training
 from birthmark.training.nightly import run as nightly
 from birthmark.training.nightly.followed import take_in_hours
 from birthmark.training.nightly.intake import check, datasets
@@ -77,7 +77,7 @@ def test_a_night_trains_from_followed_hours(tmp_path: Path, traces: list[str]) -
     (tmp_path / "day.txt").unlink()
     config = Config(
         follow=Followed(datasets=tmp_path / "followed"),
-        datasets=Directory(directory=tmp_path / "datasets"),
+        datasets=Datasets(directory=tmp_path / "datasets"),
         registry=Place(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
         engine=Engine(workers=1),
