@@ -43,7 +43,7 @@ from birthmark.training.registry.manifests import describe
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
-_INCOMING = ".incoming"
+INCOMING = ".incoming"
 _LEARNED = ("files", "names")
 
 
@@ -151,7 +151,7 @@ def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[st
     again.
     """
     entries = [entry for entries in found.values() for entry in entries]
-    parts = [directory / _INCOMING / entry.fingerprint for entry in entries]
+    parts = [directory / INCOMING / entry.fingerprint for entry in entries]
     tried = delayed(_decode)
     reasons = current().run(
         tried(entry.path, part) for entry, part in zip(entries, parts, strict=True)
@@ -179,7 +179,7 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
     any of them begins. Each trace that is not decoded is a task of the current engine, then each
     dataset.
     """
-    incoming, workers = directory / _INCOMING, current()
+    incoming, workers = directory / INCOMING, current()
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
     left = [(entry.path, part) for entry, part in parts.items() if not part.exists()]
     workers.run(delayed(decode)(*each) for each in left)
@@ -204,7 +204,7 @@ def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyT
     the lock of the nightly run may do this.
     """
     remember(directory)
-    incoming = directory / _INCOMING
+    incoming = directory / INCOMING
     keep = {incoming / entry.fingerprint for entries in found.values() for entry in entries}
     for path in (*durable.left_in(directory), *directory.glob(f"{SCRATCH}*"), *incoming.glob("*")):
         if path not in keep:
