@@ -79,6 +79,7 @@ def publish(version: _Version, place: _Place, as_json: Json = False) -> None:
     """Let a stored version answer, if it is intact."""
     kept = _registry(place.registry)
     before = kept.current()
+    _refuse_other_release(kept, version)
     kept.make_current(version)
     tell({"before": before, "current": version}, as_json)
 
@@ -98,6 +99,7 @@ def rollback(
     """Publish an earlier version again, if it is intact."""
     kept = _registry(place.registry)
     before = kept.current()
+    _refuse_other_release(kept, version or kept.previous())
     tell({"before": before, "current": kept.rollback(version)}, as_json)
 
 
@@ -118,6 +120,7 @@ def pin(
     if off:
         kept.unpin()
     else:
+        _refuse_other_release(kept, version or kept.current())
         kept.pin(version)
     told = {"pinned": kept.pinned(), "current": kept.current()}
     tell(told if as_json else {**told, "pinned": told["pinned"] or "none"}, as_json)
@@ -181,6 +184,21 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
     if why := kept.missing():
         raise RegistryError(f"{why}; expected a registry")
     return kept
+
+
+def _refuse_other_release(kept: Registry, version: str | None) -> None:
+    """Raise `OlderModelError` for a version of another release, from which nobody could answer."""
+    from birthmark.predictor.parts import DamagedModelError, OlderModelError
+    from birthmark.predictor.trained import read_description
+
+    if version is None:
+        return
+    try:
+        read_description(kept.directory(version))
+    except OlderModelError:
+        raise
+    except DamagedModelError:  # which its checksums tell better
+        return
 
 
 def _marks(kept: Registry) -> dict[str, str | None]:

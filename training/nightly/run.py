@@ -18,6 +18,8 @@ from joblib import delayed
 
 from birthmark.data.common import durable
 from birthmark.data.common.plurals import counted
+from birthmark.predictor.parts import OlderModelError
+from birthmark.predictor.trained import read_description
 from birthmark.training.audit.run import audit, is_kept, keep
 from birthmark.training.config import Config
 from birthmark.training.engine import current, opened
@@ -42,7 +44,7 @@ from birthmark.training.nightly.intake import (
 from birthmark.training.nightly.retention import removable, remove
 from birthmark.training.nightly.state import Keeper, kept
 from birthmark.training.nightly.trace_files import unmatched, unreachable
-from birthmark.training.registry.stored import load
+from birthmark.training.registry.stored import Stored, load
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.evaluation_run import EvaluationRun
 from birthmark.training.reports.labels import REPORT
@@ -233,9 +235,9 @@ def _test(
     registry: Registry, held: Sequence[Dataset], night: Night, say: Say, without_loss: bool
 ) -> None:
     """Test the published model on every later dataset that has not been tested on."""
-    if registry.current() is None:
+    champion = _champion(registry)
+    if champion is None:
         return
-    champion = load(registry)
     trained = champion.manifest["trained_on"]
     until = learned_until(champion.manifest, datetime.now(UTC))
     unseen = [each for each in held if each.path.name not in trained["datasets"]]
@@ -287,9 +289,11 @@ def _train(config: Config, registry: Registry, found: Horizon, night: Night, say
     for dataset in window:
         check(dataset)
     lives = read_lives(window, config.training.without_loss).born(since=found.since)
-    champion = load(registry) if registry.current() is not None else None
+    champion = _champion(registry)
     predicates = config.all_predicates().values()
     candidate, decision = succeed(champion, lives, config.training, predicates)
+    if champion is None and registry.current() is not None:
+        decision = replace(decision, reason=f"{registry.current()} is of another release")
     decision = _unless_pinned(registry, decision)
     candidate.manifest["decision"] = decision.to_json()
     store = registry.publish if decision.publish else registry.store
@@ -313,13 +317,24 @@ def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]
         about = registry.manifest(latest)
         same = (
             about.get("decision", {}).get("publish", False)
-            and about["compared_with"] == registry.current()
+            and about["compared_with"] in (registry.current(), None)
             and about["trained_on"]["datasets"] == [path.name for path in window]
             and about["settings"] == config.training.model_dump(mode="json")
         )
         if same and load(registry, latest).model.predicates == config.all_predicates():
             return latest
     return None
+
+
+def _champion(registry: Registry) -> Stored | None:
+    """Return the published version; None where none is, or it is of another release.
+
+    Nothing can be compared with one that this release cannot load, and that cannot answer.
+    """
+    try:
+        return None if registry.current() is None else load(registry)
+    except OlderModelError:
+        return None
 
 
 def _unless_pinned(registry: Registry, decision: Decision) -> Decision:
@@ -335,6 +350,10 @@ def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
     if not registry.versions():
         return False
     latest = registry.versions()[-1]
+    try:
+        read_description(registry.directory(latest))
+    except OlderModelError:
+        return False
     manifest = registry.manifest(latest)
     aside = not manifest.get("decision", {}).get("publish", True)
     settled = aside or latest in (registry.current(), registry.withdrawn())
