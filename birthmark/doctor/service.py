@@ -43,7 +43,7 @@ def _version(site: Site, client: httpx.Client, where: str) -> Iterator[Finding]:
     if told.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
         yield Note("which version answers: give a token of scope read by --token")
         return
-    answers = told.raise_for_status().json()["model"]
+    answers = told.raise_for_status().json()["version"]
     try:
         published = site.registry.current()
     except RegistryError:  # which the check of the registry tells

@@ -38,12 +38,17 @@ def capture(site: Site) -> Iterator[Finding]:
     """Find a capture that stopped, or loses what it should hold, by its newest dataset."""
     if site.installed.settings.globs:
         yield from _stopped(site)
-    if not site.held:
-        yield Note("no dataset is there yet that would tell how well is captured")
+    newest = _newest(site.installed.datasets)
+    if newest is None:
+        yield Note("how well is captured: there is no dataset yet that would tell")
         return
-    newest = site.held[-1].path
-    told = json.loads((newest / INTAKE).read_bytes())["summary"]
-    yield from _ill(newest, told)
+    yield from _ill(newest.parent, json.loads(newest.read_bytes())["summary"])
+
+
+def _newest(datasets: Path) -> Path | None:
+    """Return what is told of the dataset that was made last, even if it holds nothing."""
+    told = datasets.glob(f"[!.]*/{INTAKE}")
+    return max(told, key=lambda path: (path.stat().st_mtime_ns, path), default=None)
 
 
 def _stopped(site: Site) -> Iterator[Finding]:
