@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from birthmark.data.common.plurals import counted
 from birthmark.doctor.findings import Fault, Finding
 from birthmark.doctor.site import Site
 from birthmark.doctor.traffic import is_held
@@ -31,11 +32,12 @@ def nights(site: Site) -> Iterator[Finding]:
     elif night.late(site.now):
         yield _late(night, place)
     if refused := night.did.get("refused"):
-        what = f"the last night refused {refused:,} traces or directories"
+        what = f"the last night refused {counted(refused, 'traces or directories')}"
         do = f"{_LOG} says which and why: mend or remove them"
         yield Fault(what, place, do)
     if left_out := night.did.get("left_out"):
-        what = f"{left_out:,} datasets are left out of learning"
+        are = "is" if left_out == 1 else "are"
+        what = f"{counted(left_out, 'datasets')} of the last night {are} left out of learning"
         yield Fault(what, place, f"{_LOG} says which and why; a quieter site: least_births")
 
 

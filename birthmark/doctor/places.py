@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from birthmark.data.common.plurals import counted
 from birthmark.doctor.findings import Fault, Finding
 from birthmark.doctor.site import Site
 from birthmark.install.access import READ, SEARCH, WRITE, closed, grants
@@ -54,7 +55,7 @@ def _owned(site: Site, path: Path) -> Iterator[Finding]:
         if each.is_dir() and not grants(site.user, each, READ | WRITE | SEARCH)
     ]
     if others:
-        more = f", and {len(others) - 1} others" if len(others) > 1 else ""
+        more = f", and {counted(len(others) - 1, 'others')}" if len(others) > 1 else ""
         do = f"chown -R {site.user}: {path}"
         yield Fault(f"belongs to another user than {site.user}", f"{others[0]}{more}", do)
 

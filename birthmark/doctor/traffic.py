@@ -146,7 +146,7 @@ def datasets_(site: Site) -> Iterator[Finding]:
         yield Fault(what, str(place / ".lock"), do)
     left = [*durable.left_in(place), *place.glob(f"{SCRATCH}*"), *place.glob(INCOMING)]
     if left and not at_work:
-        what = f"{counted(len(left), 'remains')} of a run that was killed"
+        what = f"a run that was killed left {counted(len(left), 'things')}"
         yield Fault(what, str(left[0]), "run birthmark nightly: it finishes the work, and clears")
     for dataset in site.held:
         yield from _changed(dataset.path)

@@ -138,6 +138,7 @@ class Home:
         directory = self.path / "datasets"
         with opened(Engine(workers=1), directory):
             take_in({"": [Entry.of(trace)]}, directory)
+        own(directory)
 
 
 @pytest.fixture(scope="module")
@@ -288,6 +289,11 @@ def reaches(home: Home, days: int) -> None:
 def flipped(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+def left(path: Path) -> None:
+    path.mkdir(parents=True)
+    own(path.parent)
 
 
 def table(home: Home) -> Path:
@@ -460,9 +466,9 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
         "the live history tells nothing",
     ),
     "a run that was killed left remains": (
-        lambda home: (home.path / "datasets" / ".incoming" / "abc").mkdir(parents=True),
+        lambda home: left(home.path / "datasets" / ".incoming" / "abc"),
         "datasets",
-        "remains of a run that was killed",
+        "a run that was killed left 1 thing",
     ),
     "a night hangs": (hangs, "datasets", "a night has been at work since"),
     "a table was cut": (
@@ -522,7 +528,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     "datasets are left out": (
         lambda home: home.told(did={"left_out": 1}),
         "nights",
-        "1 datasets are left out",
+        "1 dataset of the last night is left out",
     ),
     "the service is not there": (
         lambda home: setattr(home, "url", closed_port()),
@@ -550,10 +556,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
 """By what is wrong: what makes it so, the check that finds it, and what that says."""
 
 WITH_IT = {
-    "a directory is missing": {"units"},
-    "another_version": set(),
     "the service answers from another version": {"registry"},
-    "the traces cannot be read": set(),
 }
 """What else is found rightly."""
 
