@@ -48,8 +48,7 @@ def removable(
     is, whatever the clock. Those that are called as in `made` stay.
     """
     days, versions = config.datasets.keep_days, config.registry.keep_versions
-    wanted = versions is not None and registry.versions()
-    going = registry.prune(versions, dry_run=True) if versions and wanted else []
+    going = [] if versions is None else registry.prune(versions, dry_run=True)
     if days is None or not held:
         return Removable(versions=going)
     before = held[-1].until - timedelta(days=days)

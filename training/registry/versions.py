@@ -154,19 +154,24 @@ class Registry:
         The current one, a pinned one and that before the current one stay in any case, and so does
         the version that the current one's card compares it with.
         """
+        if dry_run:
+            return self._prunable(keep)
         with self._storage.writing():
-            stored, current = self.versions(), self.current()
-            staying = {
-                current,
-                self.pinned(),
-                self.previous(),
-                None if current is None else self._compared_with(current),
-                *stored[max(0, len(stored) - keep) :],
-            }
-            going = [version for version in stored if version not in staying]
-            for version in [] if dry_run else going:
+            going = self._prunable(keep)
+            for version in going:
                 self._storage.discard(version)
         return going
+
+    def _prunable(self, keep: int) -> list[str]:
+        stored, current = self.versions(), self.current()
+        staying = {
+            current,
+            self.pinned(),
+            self.previous(),
+            None if current is None else self._compared_with(current),
+            *stored[max(0, len(stored) - keep) :],
+        }
+        return [version for version in stored if version not in staying]
 
     def current(self) -> str | None:
         """Return the published version's name, or None where nothing was ever published."""
