@@ -40,7 +40,8 @@ def _directory(site: Site, path: Path, needed: int) -> Iterator[Finding]:
     shut = closed(site.user, path, needed)
     if shut is not None:
         can = "read and written" if needed & WRITE else "read"
-        do = f"chown {site.user} {path}" if shut == path else f"let {site.user} into {shut}"
+        let = f"chgrp {site.user} {shut}; chmod g+rx {shut}"
+        do = f"chown {site.user} {shut}" if needed & WRITE and shut == path.resolve() else let
         yield Fault(f"cannot be {can} by {site.user}", str(shut), do)
         return
     if needed & WRITE:

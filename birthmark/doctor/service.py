@@ -20,7 +20,7 @@ _SECONDS = 10.0
 def service(site: Site) -> Iterator[Finding]:
     """Find a service that is not there, not ready, or answers from another version."""
     if not site.serves:
-        yield Note("that the service answers, as you wished")
+        yield Note("whether one answers, as you wished")
         return
     settings = site.settings
     url = site.url or _url(settings)

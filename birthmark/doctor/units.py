@@ -22,7 +22,7 @@ def units(site: Site) -> Iterator[Finding]:
     there = {path.name for path in place.glob("birthmark*")} if place.is_dir() else set()
     if not there:
         why = "is not run" if not _SYSTEMD.is_dir() else "has none: is it run by cron?"
-        yield Note(f"units: systemd {why}")
+        yield Note(f"systemd {why}")
         return
     make = f"birthmark install systemd --config {site.installed.config} --out {place}"
     for file in files("systemd", _as_installed(site)):

@@ -216,7 +216,7 @@ def test_a_site_without_units_follower_and_service_may_be_healthy(home: Home) ->
     code, said = home.doctor()
     assert code == 0
     assert said.startswith("No fault found in 11 checks, but not all could be looked at.\n")
-    assert "Not looked at: service: that the service answers, as you wished; units: " in said
+    assert "Not looked at: service: whether one answers, as you wished; units: systemd " in said
 
 
 def cut(capture: bytes, size: int) -> bytes:
