@@ -296,6 +296,19 @@ def read_description(directory: Path) -> dict[str, Any]:
     return content
 
 
+def refuse_other_release(directory: Path) -> None:
+    """Raise ``predictor.parts.OlderModelError`` for a saved model from which nobody could answer.
+
+    Other damage is for its checksums to tell.
+    """
+    try:
+        read_description(directory)
+    except parts.OlderModelError:
+        raise
+    except parts.DamagedModelError:
+        return
+
+
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
     """Return sets of models of so many kinds, and if these are several, what is made of them."""
     sets = {kind: _set_of(kind)() for kind in kinds}

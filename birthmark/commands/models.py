@@ -187,18 +187,11 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
 
 
 def _refuse_other_release(kept: Registry, version: str | None) -> None:
-    """Raise `OlderModelError` for a version of another release, from which nobody could answer."""
-    from birthmark.predictor.parts import DamagedModelError, OlderModelError
-    from birthmark.predictor.trained import read_description
+    """Raise ValueError for a version of another release, from which nobody could answer."""
+    from birthmark.predictor.trained import refuse_other_release
 
-    if version is None:
-        return
-    try:
-        read_description(kept.directory(version))
-    except OlderModelError:
-        raise
-    except DamagedModelError:  # which its checksums tell better
-        return
+    if version is not None:
+        refuse_other_release(kept.directory(version))
 
 
 def _marks(kept: Registry) -> dict[str, str | None]:
