@@ -76,14 +76,13 @@ def restore(
 
 def _learn(place: Settings) -> tuple[str, Learned]:
     """Return the published version, and the lists that it makes."""
-    from birthmark.layout_hint.f2fs.learned import learn
+    from birthmark.layout_hint.f2fs.learned import KIND, learn
     from birthmark.predictor import TrainedModel
-    from birthmark.training.config import LISTED
     from birthmark.training.registry.published import read_published
     from birthmark.training.registry.versions import Registry
 
     published = read_published(Registry(place.registry))
-    model = TrainedModel.load(published.directory, only=LISTED)
+    model = TrainedModel.load(published.directory, only=KIND)
     return published.version, learn(model, published.abstaining)
 
 

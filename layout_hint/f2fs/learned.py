@@ -27,6 +27,9 @@ from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.models.rules.model import interval
 from birthmark.training.config import LISTED
 
+KIND = LISTED
+"""The kind of models whose counts are asked, and whose level of confidence counts."""
+
 MKFS_ROOM = 24
 """How many extensions ``mkfs.f2fs`` has room for behind its own forty (f2fs-tools 1.15)."""
 
@@ -108,7 +111,7 @@ def learn(model: Counted, abstaining: Iterable[str] = ()) -> Learned:
     Where it abstains from saying that lives are short, no suffix is hot. Raises ``ValueError`` for
     a model that has not learned the predicates, or by rules.
     """
-    rules = model.of_kind(LISTED)
+    rules = model.of_kind(KIND)
     if lacking := [key for key in (SHORT, LOCK, REWRITTEN) if key not in rules]:
         raise ValueError(f"expected a model that has learned {', '.join(lacking)}")
     births = Births(rules)
