@@ -52,6 +52,7 @@ COMMANDS = {
     "storage": "Simulate storage, and compare it with what was measured.",
     "workload": "Generate a trace that is like one of the thesis's (it is marked as generated).",
     "install": "Have the system run it by itself.",
+    "doctor": "Look whether a site is well: say what is wrong, where, and what to do.",
     "models": "Keep, choose and check trained models.",
     "replay": "Make a benchmark of a trace, and run it.",
     "scan": (

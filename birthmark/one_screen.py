@@ -16,14 +16,13 @@ from typing import Any
 import pyarrow as pa
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
-from rich.text import Text
 
 from birthmark.data.common.sizes import in_words
 from birthmark.data.common.visible import visible
 from birthmark.data.datasets.tables import read_files
 from birthmark.predictor import FILE_PREDICATES, births
 from birthmark.replayed import Replayed
-from birthmark.terminal import show, styled
+from birthmark.terminal import line, show, styled
 
 COLUMNS = 80
 NAMES = 6
@@ -126,10 +125,15 @@ def show_screen(first: Path, replayed: Replayed) -> None:
     learned = births(read_files(first))
     before = _shares(learned)
     asked = len(replayed.told)
-    show(Text(_INTRODUCTION.format(learned=len(learned), asked=asked)), columns=COLUMNS)
+    _lines(_INTRODUCTION.format(learned=len(learned), asked=asked))
     show(_table(sayings(replayed, before)), columns=COLUMNS)
     shares = [replayed.share("told"), replayed.share("untold"), guessed(replayed, before)]
-    show(Text(_SUMMARY.format(*shares, questions=len(replayed.scores))), columns=COLUMNS)
+    _lines(_SUMMARY.format(*shares, questions=len(replayed.scores)))
+
+
+def _lines(text: str) -> None:
+    for each in text.splitlines():
+        line(each)
 
 
 def _shares(born: pa.Table) -> dict[str, float]:

@@ -42,9 +42,18 @@ class Terminal(Console):
             yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
-def styled(text: str, style: str) -> Text:
+Styled = Text
+"""What ``styled`` returns."""
+
+
+def styled(text: str, style: str) -> Styled:
     """Return text in a style, to be shown as a cell of a table or a branch of a tree."""
     return Text(visible(text), style)
+
+
+def stacked(lines: Iterable[Styled]) -> Styled:
+    """Return lines one below the other, which are cut and not wrapped."""
+    return Text("\n", no_wrap=True, overflow="crop").join(lines)
 
 
 def line(text: str, stderr: bool = False, style: str = "") -> None:

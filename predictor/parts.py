@@ -20,6 +20,20 @@ class DamagedModelError(ValueError):
         super().__init__(f"{path}: expected {expected}")
 
 
+class OlderModelError(DamagedModelError):
+    """A stored model of an earlier release, whose format is read no more; or of a later one."""
+
+    def __init__(self, path: Path, found: int, read: int) -> None:
+        when, do = ("an earlier", "run birthmark nightly, or birthmark train")
+        if found > read:
+            when, do = ("a later", "go on with that release, or run birthmark train")
+        ValueError.__init__(
+            self,
+            f"{path}: is of {when} release (format {found}, and this one reads {read}): {do},"
+            " which publishes a model of this release",
+        )
+
+
 def write_table(path: Path, table: pa.Table) -> None:
     """Write ``table`` as an Arrow file."""
     options = ipc.IpcWriteOptions(compression="zstd", unify_dictionaries=True)

@@ -243,11 +243,7 @@ class TrainedModel:
         a part is missing or not as it was saved.
         """
         path = Path(directory) / _FILE
-        content = parts.read_json(path)
-        if content.get("format") != _FORMAT:
-            raise parts.DamagedModelError(
-                path, f"format {_FORMAT}, found {content.get('format')!r}"
-            )
+        content = read_description(Path(directory))
         try:
             model = cls(**content["parameters"])
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
@@ -282,6 +278,35 @@ class TrainedModel:
         model.histories = histories.load(path.parent)
         model.heat = Heat.load(path.parent)
         return model
+
+
+def read_description(directory: Path) -> dict[str, Any]:
+    """Return what the model that was saved in a directory says of itself.
+
+    Raises ``predictor.parts.OlderModelError`` for one of another release, whose format is not this
+    one's, and ``DamagedModelError`` where there is none.
+    """
+    path = directory / _FILE
+    content: dict[str, Any] = parts.read_json(path)
+    found = content.get("format")
+    if isinstance(found, int) and found != _FORMAT:
+        raise parts.OlderModelError(path, found, _FORMAT)
+    if found != _FORMAT:
+        raise parts.DamagedModelError(path, f"format {_FORMAT}, found {found!r}")
+    return content
+
+
+def refuse_other_release(directory: Path) -> None:
+    """Raise ``predictor.parts.OlderModelError`` for a saved model from which nobody could answer.
+
+    Other damage is for its checksums to tell.
+    """
+    try:
+        read_description(directory)
+    except parts.OlderModelError:
+        raise
+    except parts.DamagedModelError:
+        return
 
 
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:

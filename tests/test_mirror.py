@@ -47,6 +47,7 @@ THROUGH = {
     "data/follow/": "tests/data/follow/test_follow.py",
     "data/replay/": "tests/data/replay/test_run.py",
     "data/scan/": "tests/data/scan/test_count.py",
+    "data/top/": "tests/data/top/test_load.py",
     "data/workloads/": "tests/data/workloads/test_generate.py",
     "features/": "tests/features/test_encoding.py",
     "predictor/": "tests/predictor/test_trained.py",

@@ -20,7 +20,7 @@ from birthmark.data.common.setting_errors import InvalidError
 from birthmark.data.common.setting_files import read_toml
 from birthmark.data.settings import SendCertificates, SendTo, SendToken, Strict
 from birthmark.predictor.answers.point import PROMISED, Point
-from birthmark.predictor.models.kinds import BEST, Kind
+from birthmark.predictor.models.kinds import BEST, KINDS, Kind, Learning
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.registry.versions import is_remote
 
@@ -93,6 +93,10 @@ class Engine(Strict):
         return self
 
 
+LISTED = "rules"
+"""The kind of models that lists of suffixes are made of (``layout_hint.f2fs``)."""
+
+
 class Devices(Strict):
     """File systems of F2FS whose lists of suffixes are those of the published model."""
 
@@ -101,16 +105,27 @@ class Devices(Strict):
     )
 
 
-class Directory(Strict):
-    """A directory that the nightly run keeps."""
+class Datasets(Strict):
+    """Where datasets are, and how long they are kept."""
 
     directory: Path
+    keep_days: float | None = Field(
+        default=None,
+        gt=0,
+        description="days after which a dataset, and hours that were followed, are removed;"
+        " default: never",
+    )
 
 
 class Place(Strict):
     """A directory that the nightly run keeps, or the URI of an object store."""
 
     directory: Path | str
+    keep_versions: int | None = Field(
+        default=None,
+        ge=1,
+        description="number of the newest versions that are kept; default: all",
+    )
 
     @field_validator("directory")
     @classmethod
@@ -137,10 +152,21 @@ class Settings(Parameters):
         """Return the parameters of the models among them."""
         return self.model_dump(include=set(Parameters.model_fields))
 
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The kinds of models to train: all of them, so that they can be compared."""
+        return tuple(KINDS)
+
 
 class Training(Settings):
     """How the nightly run trains, and when a new model replaces the published one."""
 
+    kinds: list[Learning] | None = Field(
+        default=None,
+        min_length=1,
+        description="kinds of models to train; default: those that may answer, which are serve, or"
+        " all of them where that is best",
+    )
     window_days: float = Field(default=7, gt=0, description="how far back to learn from, days")
     margin: float = Field(
         default=0, ge=0, description="how much worse a new model may be, percentage points"
@@ -154,6 +180,25 @@ class Training(Settings):
     zone: str = Field(
         default="UTC", description="time zone of the days that models are compared on"
     )
+
+    @model_validator(mode="after")
+    def _may_answer(self) -> Self:
+        if self.kinds is None:
+            return self
+        if len(set(self.kinds)) < len(self.kinds):
+            raise ValueError("kinds: expected each once")
+        if self.serve == BEST and len(self.kinds) == 1:
+            raise ValueError(f'kinds: expected several for serve = "{BEST}", which is made of them')
+        if self.serve != BEST and self.serve not in self.kinds:
+            raise ValueError(f'kinds: expected "{self.serve}" among them, which is to answer')
+        return self
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """The kinds of models to train: those named, or all that may answer."""
+        if self.kinds is not None:
+            return tuple(kind for kind in KINDS if kind in self.kinds)
+        return tuple(KINDS) if self.serve == BEST else (self.serve,)
 
     @field_validator("zone")
     @classmethod
@@ -224,7 +269,7 @@ class Config(Strict):
     traces: Traces = Traces()
     servers: list[Server] = Field(default=[])
     follow: Followed | None = None
-    datasets: Directory
+    datasets: Datasets
     registry: Place
     training: Training = Training()
     audit: Audit | None = None
@@ -233,10 +278,21 @@ class Config(Strict):
     predicates: list[dict[str, Any]] = Field(default=[])
 
     @model_validator(mode="after")
+    def _learns_lists(self) -> Self:
+        if self.f2fs is not None and LISTED not in self.training.trained:
+            raise ValueError(
+                f'training.kinds: expected "{LISTED}", too, of which lists for f2fs are made'
+            )
+        return self
+
+    @model_validator(mode="after")
     def _has_sources(self) -> Self:
         names = [server.name for server in self.servers]
         if len(set(names)) < len(names):
             raise ValueError("servers: expected names that differ")
+        kept = self.datasets.keep_days
+        if kept is not None and kept < self.training.window_days:
+            raise ValueError("datasets.keep_days: expected no less than training.window_days")
         if not self.servers and not self.traces.files and not self.follow:
             raise ValueError("expected traces.files, servers or follow: where the traces are")
         return self
@@ -256,8 +312,12 @@ class Config(Strict):
                 "traces": placed(self.traces),
                 "servers": [placed(server) for server in self.servers],
                 "follow": follow,
-                "datasets": Directory(directory=base / self.datasets.directory),
-                "registry": Place(directory=registry if is_remote(registry) else base / registry),
+                "datasets": self.datasets.model_copy(
+                    update={"directory": base / self.datasets.directory}
+                ),
+                "registry": self.registry.model_copy(
+                    update={"directory": registry if is_remote(registry) else base / registry}
+                ),
                 "audit": audit,
             }
         )

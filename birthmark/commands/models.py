@@ -79,6 +79,7 @@ def publish(version: _Version, place: _Place, as_json: Json = False) -> None:
     """Let a stored version answer, if it is intact."""
     kept = _registry(place.registry)
     before = kept.current()
+    _refuse_other_release(kept, version)
     kept.make_current(version)
     tell({"before": before, "current": version}, as_json)
 
@@ -98,6 +99,7 @@ def rollback(
     """Publish an earlier version again, if it is intact."""
     kept = _registry(place.registry)
     before = kept.current()
+    _refuse_other_release(kept, version or kept.previous())
     tell({"before": before, "current": kept.rollback(version)}, as_json)
 
 
@@ -118,6 +120,7 @@ def pin(
     if off:
         kept.unpin()
     else:
+        _refuse_other_release(kept, version or kept.current())
         kept.pin(version)
     told = {"pinned": kept.pinned(), "current": kept.current()}
     tell(told if as_json else {**told, "pinned": told["pinned"] or "none"}, as_json)
@@ -181,6 +184,14 @@ def _registry(place: Path | str, cache: Path | None = None) -> Registry:
     if why := kept.missing():
         raise RegistryError(f"{why}; expected a registry")
     return kept
+
+
+def _refuse_other_release(kept: Registry, version: str | None) -> None:
+    """Raise ValueError for a version of another release, from which nobody could answer."""
+    from birthmark.predictor.trained import refuse_other_release
+
+    if version is not None:
+        refuse_other_release(kept.directory(version))
 
 
 def _marks(kept: Registry) -> dict[str, str | None]:
@@ -270,7 +281,7 @@ def _in_words(card: Mapping[str, Any]) -> dict[str, Any]:
         )
         told["bounds"] = test.get("bounds")
     if drift:
-        rules = drift["rules"]
         told["against"] = drift["against"]
-        told["rules"] = f"{rules['kept']:,} kept, {rules['new']:,} new, {rules['gone']:,} gone"
+        if rules := drift["rules"]:
+            told["rules"] = f"{rules['kept']:,} kept, {rules['new']:,} new, {rules['gone']:,} gone"
     return told

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import get_args
 
 from rich.cells import cell_len
-from rich.text import Text
 
 from birthmark.data.common.durations import SECOND
 from birthmark.data.common.visible import visible
@@ -17,7 +16,7 @@ from birthmark.data.generated import Mark, describe
 from birthmark.data.settings import Ranked, TopKey
 from birthmark.data.top.feeds import Lost
 from birthmark.data.top.load import Row, Seen
-from birthmark.terminal import styled
+from birthmark.terminal import Styled, stacked, styled
 
 PLURALS: dict[TopKey, str] = {
     "user": "Users",
@@ -84,19 +83,19 @@ def title(traces: Sequence[str]) -> str:
     return first if len(traces) == 1 else f"{first} and {len(traces) - 1} more"
 
 
-def screen(picture: Picture, width: int, height: int) -> Text:
+def screen(picture: Picture, width: int, height: int) -> Styled:
     """Return a whole screen: the head, as many rows as there is room for, and the keys."""
     head = heading(picture)
     room = max(height - len(head) - 2, 0)
     body = table(picture, picture.by, width, room)
-    body += [Text()] * (room + 1 - len(body))
+    body += [styled("", "")] * (room + 1 - len(body))
     shown = [*head, *body, keys(picture)][:height]
     for line in shown:
         line.truncate(width)
-    return Text("\n", no_wrap=True, overflow="crop").join(shown)
+    return stacked(shown)
 
 
-def heading(picture: Picture) -> list[Text]:
+def heading(picture: Picture) -> list[Styled]:
     """Return the lines on all together."""
     seen = picture.seen
     total, seconds = seen.total, seen.seconds if picture.per_second else None
@@ -139,7 +138,7 @@ def _notes(picture: Picture) -> list[str]:
     return found
 
 
-def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[Text]:
+def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[Styled]:
     """Return the busiest of a kind, under the names of the columns.
 
     Without a width, each column has what it needs.
@@ -158,7 +157,7 @@ def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[
     room = longest if width is None else max(width - sum(widths.values()) - len(widths), 4)
     lines = []
     for at, name in enumerate([key, *names]):
-        line = Text(_fitted(name, room, is_path=at > 0), "bold" if not at else "")
+        line = styled(_fitted(name, room, is_path=at > 0), "bold" if not at else "")
         for column, cells in columns.items():
             left = column == "mostly"
             cell = cells[at].ljust(widths[column]) if left else cells[at].rjust(widths[column])
@@ -188,9 +187,9 @@ def _ordered_by(order: Ranked) -> tuple[str, ...]:
     return ("read", "written") if order == "bytes" else (order,)
 
 
-def keys(picture: Picture) -> Text:
+def keys(picture: Picture) -> Styled:
     """Return the line that says what keys do."""
-    line = Text()
+    line = styled("", "")
     for words, chosen in ((PLURALS, picture.by), (ORDERS, picture.order)):
         for key, word in words.items():
             style = "reverse" if key == chosen else ""

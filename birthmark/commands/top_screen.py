@@ -206,7 +206,8 @@ def _session(
             due = max(due + view.asked.every, now)
             size = live.console.size
             live.update(screen(draw(), size.width, size.height), refresh=True)
-        for key in pressed.wait(min(POLL, max(due - time.monotonic(), 0.01))):
+        rests = still or view.paused
+        for key in pressed.wait(POLL if rests else min(POLL, max(due - time.monotonic(), 0.01))):
             signals.end |= key == GONE
             view.press(key)
             signals.redraw = True

@@ -149,9 +149,15 @@ def report(
 
 def nightly(
     config: Annotated[Path, typer.Option(help="TOML file of settings")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only say what would be taken in and removed")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Take in new traces, test the published model on them, train and publish its successor."""
+    if dry_run:
+        _rehearse(config, as_json)
+        return
     from birthmark.data.common.durable import LockedError
     from birthmark.training.config import ConfigError, read_config
     from birthmark.training.nightly.run import nightly as run
@@ -175,6 +181,18 @@ def nightly(
     tell(result, as_json)
     if night.refused:
         sys.exit(REFUSED)
+
+
+def _rehearse(config: Path, as_json: bool) -> None:
+    from birthmark.training.config import ConfigError, read_config
+    from birthmark.training.nightly.rehearsal import rehearse
+
+    with exits(MISCONFIGURED, ConfigError):
+        found = rehearse(read_config(config))
+    told = found.to_json()
+    if not as_json:
+        told |= {"waiting": len(found.waiting) or None, "refused": list(found.refused.values())}
+    tell(told, as_json)
 
 
 def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> EvaluationRun:

@@ -95,15 +95,18 @@ class Site:
 
     def missing(self) -> list[str]:
         """Return why it would not start as things are: a line for each directory."""
-        needed = (self.program, Path(sys.executable), self.config)
-        shut = {place: path for path in needed if (place := closed(self.user, path))}
         return [
             *(
                 f"{place} is closed to {self.user}, who needs {path}"
-                for place, path in shut.items()
+                for place, path in self.shut().items()
             ),
             *(f"{path} is not there: make it" for path in self._needed if not path.is_dir()),
         ]
+
+    def shut(self) -> dict[Path, Path]:
+        """Return by what is closed to the user which path behind it is needed."""
+        needed = (self.program, Path(sys.executable), self.config)
+        return {place: path for path in needed if (place := closed(self.user, path))}
 
     @property
     def program(self) -> Path:

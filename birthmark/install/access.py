@@ -1,4 +1,4 @@
-"""Whether a user can come to a file: the permission bits on its way."""
+"""Whether a user can come to a file, and use it: the permission bits on its way."""
 
 from __future__ import annotations
 
@@ -8,25 +8,30 @@ import pwd
 import stat
 from pathlib import Path
 
-_SEARCH, _READ = 0o1, 0o4
+SEARCH, WRITE, READ = 0o1, 0o2, 0o4
 
 
-def closed(user: str, path: Path) -> Path | None:
-    """Return what keeps `user` from reading `path`, the directory nearest to the root; or None.
+def closed(user: str, path: Path, needed: int = READ) -> Path | None:
+    """Return what keeps `user` from using `path`, the directory nearest to the root; or None.
+
+    To use it is to have the bits that are `needed` there.
 
     A user who does not exist yet will have the group of that name. What is not there keeps nobody
     away. Access control lists are not looked at.
     """
     real = path.resolve()
     for place in (*reversed(real.parents), real):
-        needed = _READ if place == real else _SEARCH
         try:
-            status = place.stat()
+            if not grants(user, place, needed if place == real else SEARCH):
+                return place
         except OSError:
             return None
-        if not _bits(user, status) & needed:
-            return place
     return None
+
+
+def grants(user: str, path: Path, needed: int) -> bool:
+    """Return whether the bits of `path` itself let `user` do all that is `needed`."""
+    return _bits(user, path.stat()) & needed == needed
 
 
 def _bits(user: str, status: os.stat_result) -> int:

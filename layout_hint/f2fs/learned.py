@@ -31,8 +31,9 @@ from birthmark.layout_hint.f2fs.extensions import MOST, Lists, Temperature
 from birthmark.predictor.fit.thresholds import upper_limits
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.models.rules.model import interval
+from birthmark.training.config import LISTED
 
-KIND = "rules"
+KIND = LISTED
 """The kind of models whose counts are asked, and whose level of confidence counts."""
 
 MKFS_ROOM = 24

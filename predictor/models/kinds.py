@@ -19,6 +19,9 @@ BEST = "best"
 
 if TYPE_CHECKING:
     Kind = str
+    Learning = str
 else:
     Kind = Literal[(*KINDS, BEST)]
-"""The word of one of ``KINDS``, or ``BEST``: what is read as such is refused if it is another."""
+    Learning = Literal[tuple(KINDS)]
+"""The word of one of ``KINDS``, or ``BEST`` (not of ``Learning``): what is read as such is refused
+if it is another."""

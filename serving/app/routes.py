@@ -10,6 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic_core import to_json
 
+from birthmark.predictor.parts import OlderModelError
+from birthmark.predictor.trained import refuse_other_release
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.answers.json_answers import explain_list, explain_one
 from birthmark.serving.fast_path import endpoints
@@ -136,8 +138,9 @@ def _publish(registry: Registry, version: str) -> str | None:
         raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
     try:
         before = registry.current()
+        refuse_other_release(registry.directory(version))
         registry.rollback(version)
-    except RegistryError as error:
+    except (RegistryError, OlderModelError) as error:
         raise ApiError("damaged_version", str(error)) from error
     except OSError as error:
         raise ApiError("read_only", f"the registry cannot be written: {error}") from error

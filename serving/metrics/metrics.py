@@ -21,9 +21,11 @@ from birthmark.features.told import TOLD
 from birthmark.serving.log import service_log
 from birthmark.serving.messages.error_responses import NOSNIFF, failed
 from birthmark.serving.metrics.hook_reports import Reports
+from birthmark.serving.metrics.last_night import LastNight
 from birthmark.serving.metrics.live_history import InForce, LiveStatus, none
 from birthmark.serving.metrics.multiprocess import METRICS
 from birthmark.serving.models.loaded import LoadedModel, Tallies
+from birthmark.training.nightly.state import NightState
 from birthmark.training.statistics.standing import Standing
 from birthmark_native import SharedHistory
 
@@ -87,6 +89,8 @@ class Metrics:
         self.registry.register(self._model)
         self._live = LiveStatus()
         self.registry.register(self._live)
+        self._night = LastNight()
+        self.registry.register(self._night)
         self.tallies = Tallies()
         # Where workers add up what they count, prometheus_client does so in files.
         self._shared = os.environ.get(METRICS)
@@ -126,6 +130,10 @@ class Metrics:
         """Tell what the newest audits know of each predicate's bound."""
         self._model.standings = standings
 
+    def night_known(self, night: NightState | None) -> None:
+        """Tell what came of the last nightly run."""
+        self._night.night = night
+
     def model_failed(self) -> None:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
@@ -157,7 +165,7 @@ class Metrics:
             return self.registry
         every = CollectorRegistry()
         MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
-        for each in (self._model, self._live, self.reports):
+        for each in (self._model, self._live, self._night, self.reports):
             every.register(each)
         return every
 

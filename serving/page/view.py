@@ -10,6 +10,7 @@ from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
+from birthmark.data.common import sizes
 from birthmark.data.common.percentages import shown
 from birthmark.features.told import Told
 from birthmark.serving.answers.evidence import in_percent, in_words
@@ -68,7 +69,7 @@ class Page:
         troubles += self.audits.unreadable
         live = None if self.service.live is None else self.service.live.status()
         found = counted, audits, card, troubles
-        facts = Facts(settings, model, slot.failure, *found, slot.away, live)
+        facts = Facts(settings, model, slot.failure, *found, slot.away, live, slot.night)
         known = model.answerer.predicates if model else []
         return {
             "now": datetime.now(UTC),
@@ -81,6 +82,7 @@ class Page:
             "predicates": traffic.predicates(samples, known),
             "states": _states(model, card),
             "live": live,
+            "night": slot.night,
             "settings": settings,
             "told": traffic.told(samples),
             "followed": traffic.followed(samples),
@@ -148,4 +150,5 @@ def _environment() -> Environment:
         "ms": lambda value: "–" if value is None else f"{value:,.3g} ms",
         "duration": _duration,
     }
+    environment.filters["size"] = sizes.in_words
     return environment

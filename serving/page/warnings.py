@@ -14,6 +14,7 @@ from birthmark.serving.page.audited import Audited, Figure
 from birthmark.serving.page.totals import Totals
 from birthmark.serving.page.versions import marks, never_yes
 from birthmark.serving.settings import Settings
+from birthmark.training.nightly.state import NIGHTS, NightState
 from birthmark.training.statistics.standing import Standing
 
 Level = Literal["alarm", "warning", "note"]
@@ -39,7 +40,8 @@ class Facts:
 
     `failure` is why the published model could not be loaded, `card` what the card of `model` says,
     `troubles` are places of the registry that cannot be read, and `away` is why none of it can be;
-    `live` is the status of the live history, if there is to be one.
+    `live` is the status of the live history, if there is to be one, and `night` what came of the
+    last nightly run, if that is known.
     """
 
     settings: Settings
@@ -51,11 +53,17 @@ class Facts:
     troubles: Sequence[str]
     away: str | None = None
     live: Mapping[str, Any] | None = None
+    night: NightState | None = None
 
 
 def warnings(facts: Facts) -> list[Concern]:
     """Return all that there is to say, the worst first."""
-    found = [*_of_the_model(facts), *_of_audits(facts), *_of_the_service(facts)]
+    found = [
+        *_of_the_model(facts),
+        *_of_the_night(facts.night, datetime.now(UTC)),
+        *_of_audits(facts),
+        *_of_the_service(facts),
+    ]
     return sorted(found, key=lambda each: LEVELS.index(each.level))
 
 
@@ -105,6 +113,29 @@ def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Itera
         text = f"never a yes, since no threshold keeps the bound: {', '.join(never)}"
         plural = "predicates are" if len(never) > 1 else "predicate is"
         yield Concern("note", f"{len(never)} {plural}", text)
+
+
+def _of_the_night(night: NightState | None, now: datetime) -> Iterator[Concern]:
+    if night is None:
+        return
+    if night.outcome == "failed":
+        yield Concern("warning", "The last night", f"failed; {_succeeded(night)}: {night.why}")
+    elif night.late(now):
+        text = f"has succeeded lately ({_succeeded(night)}). Is the nightly run still started?"
+        yield Concern("warning", "No night", text)
+    if refused := night.did.get("refused"):
+        were = "was" if refused == 1 else "were"
+        text = f"{were} refused by the last night: its log, and birthmark doctor, say which and why"
+        yield Concern("warning", counted(refused, "traces or directories"), text)
+    for where in night.short():
+        text = f"has room for less than {NIGHTS} nights like the last one"
+        yield Concern("warning", f"The disk of the {where}", text)
+
+
+def _succeeded(night: NightState) -> str:
+    if night.succeeded is None:
+        return "none has succeeded yet"
+    return f"the last that succeeded ended {night.succeeded:%Y-%m-%d %H:%M} (UTC)"
 
 
 def _of_audits(facts: Facts) -> Iterator[Concern]:

@@ -12,6 +12,8 @@ from birthmark.predictor.allocation.verdicts import Room
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.models.published import load_model
+from birthmark.training.nightly import state
+from birthmark.training.nightly.state import NightState
 from birthmark.training.registry import bounds
 from birthmark.training.registry.abstentions import ABSTAINING
 from birthmark.training.registry.bounds import BOUNDS
@@ -27,7 +29,8 @@ class ModelSlot:
     A request takes `model` once and uses that to its end, so that each is answered from exactly
     one version, and none waits while another is loaded. `since` is when its version began to
     answer here; `failure` is why what is published cannot be loaded, if it cannot; `away` is why
-    the registry cannot be asked what is published, while it cannot.
+    the registry cannot be asked what is published, while it cannot. `night` is what came of the
+    last nightly run, if that is known.
     """
 
     def __init__(
@@ -45,12 +48,14 @@ class ModelSlot:
         self.since: datetime | None = None
         self.failure: str | None = None
         self.away: str | None = None
+        self.night: NightState | None = None
         self._registry = registry
         self._wanted = kind, point, room
         self._metrics = metrics
         self._live = live
         self._seen: Hashable = None
         self._seen_bounds: Hashable = None
+        self._seen_night: Hashable = None
         self._refreshing = asyncio.Lock()
         self._told = False
 
@@ -118,6 +123,7 @@ class ModelSlot:
 
     def _look(self) -> tuple[Hashable, Hashable]:
         self._look_at_bounds()
+        self._look_at_night()
         return self._registry.stamp(), self._registry.stamp(ABSTAINING)
 
     def _look_at_bounds(self) -> None:
@@ -130,6 +136,18 @@ class ModelSlot:
         except RegistryError as error:
             log.warning("it is not known what audits know of the bounds: %s", error)
         self._seen_bounds = seen
+
+    def _look_at_night(self) -> None:
+        """Take note of what came of the last nightly run, if that changed."""
+        seen = self._registry.stamp(state.STATE)
+        if seen == self._seen_night:
+            return
+        try:
+            self.night = state.read(self._registry)
+        except RegistryError as error:
+            log.warning("it is not known what came of the last night: %s", error)
+        self._metrics.night_known(self.night)
+        self._seen_night = seen
 
     def _load(self) -> LoadedModel:
         tallies = self._metrics.tallies

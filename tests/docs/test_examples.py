@@ -39,6 +39,7 @@ NOT_RUN = {
     "serving.md": 4,  # a server's traffic twice; two hosts; Prometheus
     "researchers.md": 2,  # the Harvard traces; a live capture
     "top.md": 3,  # tcpdump and the tap
+    "operations.md": 2,  # a part of a configuration; an upgrade
     "scale.md": 4,  # parts of a configuration; several machines twice
 }
 """How many blocks of each page are marked as not run. Each says why, in its mark."""

@@ -151,7 +151,10 @@ class Site:
         return next((step for step, where in STEPS.items() if re.match(where, place)), None)
 
     def state(self) -> dict[str, bytes]:
-        """Return every file by its path, versions by their number: their names tell the time."""
+        """Return every file by its path, versions by their number: their names tell the time.
+
+        What is kept of the last night tells the time, too, and is left out.
+        """
         names = {
             version.encode(): b"<%d>" % n for n, version in enumerate(self.registry.versions())
         }
@@ -164,7 +167,7 @@ class Site:
         return {
             named(os.fsencode(path.relative_to(self.home))).decode(): named(path.read_bytes())
             for path in sorted(self.home.rglob("*"))
-            if path.is_file()
+            if path.is_file() and path.name != "nightly.json"
         }
 
     def differences(self) -> list[str]:

@@ -15,6 +15,7 @@ import pytest
 from birthmark.serving.limits.limits import Limits
 from birthmark.serving.service.long_polling import wanted_seconds
 from birthmark.serving.settings import Settings
+from birthmark.training.registry.versions import Registry
 
 IMAGE = "/v1/model/image"
 
@@ -61,6 +62,18 @@ def test_a_version_that_is_not_there_or_damaged_is_not_chosen(
         assert (response.status_code, response.json()["error"]["type"]) == (status, kind)
     assert client.put("/v1/model", json={}).json()["error"]["field"] == "version"
     assert client.get("/v1/model").json()["version"] == before
+
+
+def test_a_version_of_another_release_is_not_chosen(client: httpx.Client, registry: Path) -> None:
+    before = client.get("/v1/model").json()["version"]
+    told = {"serve": "name", "point": "accurate"}
+    older = Registry(registry).store(
+        lambda to: (to / "model.json").write_text('{"format": 3}'), told
+    )
+    error = client.put("/v1/model", json={"version": older}).json()["error"]
+    assert error["type"] == "damaged_version"
+    assert "is of an earlier release" in error["message"]
+    assert (registry / "current").read_text().strip() == before
 
 
 @pytest.mark.parametrize(

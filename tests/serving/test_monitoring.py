@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,10 @@ import yaml
 from birthmark import serving
 from birthmark.features.told import TOLD
 from birthmark.serving.settings import Settings
+from birthmark.training.nightly.state import LATE, NIGHTS, STATE
+from birthmark.training.registry.versions import Registry
 from tests import needs
+from tests.builders.nights import DID, night
 from tests.serving.live_histories import Follower, whys
 
 MONITORING = Path(serving.__file__).parent / "monitoring"
@@ -51,6 +55,7 @@ def told(
     """Return the values of the labels of every metric of a service that was asked all it can be."""
     directory = tmp_path_factory.mktemp("monitored")
     publish(directory / "registry", heat=True)
+    Registry(directory / "registry").write(STATE, night(datetime.now(UTC)).to_json())
     follower = Follower(directory / "run")
     follower.says()
     settings = settings_for(
@@ -125,11 +130,13 @@ def test_labels_of_metrics_are_closed_sets(told: dict[str, dict[str, set[str]]])
         "told",
         "version",
         "what",
+        "where",
         "why",
     }
     assert labels["told"] == set(TOLD)
     assert labels["why"] == set(whys())
-    assert labels["what"] == {"keys", "aliases"}
+    assert labels["what"] == {"keys", "aliases", *DID}
+    assert labels["where"] == {"datasets", "registry"}
     assert labels["route"] >= {"other", "/v1/predictions"}
     every = set().union(*(labels[label] for label in labels.keys() - reported))
     assert not any(word in value for value in every for word in ("ada", "secret", "u1", "nas1"))
@@ -139,6 +146,12 @@ def test_alerts_say_what_is_wrong_and_what_to_do() -> None:
     for rule in rules():
         assert rule["labels"]["severity"] in ("info", "warning")
         assert rule["annotations"].keys() == {"summary", "description"}
+
+
+def test_alerts_are_of_the_same_limits_as_the_page() -> None:
+    by_name = {rule["alert"]: rule["expr"] for rule in rules()}
+    assert by_name["BirthmarkNightLate"].endswith(f"> {LATE.total_seconds():g}")
+    assert f" {NIGHTS} * birthmark_nightly_written_bytes" in by_name["BirthmarkDiskShort"]
 
 
 def prometheus(*arguments: str | Path) -> None:
@@ -154,13 +167,24 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
     series = {
         "BirthmarkDown": 'up{job="birthmark"}',
         "BirthmarkModelTooOld": "birthmark_model_created_time_seconds",
+        "BirthmarkNightFailed": 'birthmark_nightly_outcome{outcome="failed"}',
+        "BirthmarkNightLate": "birthmark_nightly_succeeded_time_seconds",
+        "BirthmarkNightRefused": 'birthmark_nightly_did{what="refused"}',
+        "BirthmarkDiskShort": 'birthmark_nightly_free_bytes{where="datasets"}',
         "BirthmarkAbstaining": 'birthmark_abstaining{predicate="lock"}',
         "BirthmarkAboveBound": 'birthmark_bound_standing{standing="above it today"}',
         "BirthmarkHookSilent": 'birthmark_hook_report_time_seconds{host="a", device="b"}',
         "BirthmarkHintsDoHarm": 'birthmark_hook{host="a", device="b", counter="helper_harm"}',
     }
-    of_one = ("BirthmarkAbstaining", "BirthmarkAboveBound", "BirthmarkHintsDoHarm")
+    of_one = (
+        "BirthmarkNightFailed",
+        "BirthmarkNightRefused",
+        "BirthmarkAbstaining",
+        "BirthmarkAboveBound",
+        "BirthmarkHintsDoHarm",
+    )
     values = dict.fromkeys(of_one, "1x6000")
+    written = {"series": "birthmark_nightly_written_bytes", "values": "1x6000"}
     old = {"series": "birthmark_model_stale_seconds", "values": "259200x6000"}
     test = {
         "rule_files": [str(ALERTS)],
@@ -171,7 +195,7 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
                     {"series": name, "values": values.get(alert, "0x6000")}
                     for alert, name in series.items()
                 ]
-                + [old],
+                + [old, written],
                 "promql_expr_test": [
                     {
                         "expr": "count by (alertname) (ALERTS{alertstate='firing'})",

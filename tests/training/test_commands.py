@@ -169,6 +169,23 @@ def test_a_dataset_that_is_named_twice_is_not_learned_from_twice(
         run(app, "train", folder / "day0", folder / "day0", "--registry", tmp_path)
 
 
+def test_a_dry_run_of_a_night_says_what_it_would_do_and_changes_nothing(
+    app: typer.Typer, folder: Path, tmp_path: Path
+) -> None:
+    config = tmp_path / "birthmark.toml"
+    config.write_text(
+        f"[traces]\nfiles = ['{folder}/day0.txt', '{tmp_path}/gone/*']\nsettle_seconds = 0\n"
+        f"[datasets]\ndirectory = '{tmp_path}/datasets'\nkeep_days = 7\n"
+        f"[registry]\ndirectory = '{tmp_path}/registry'\nkeep_versions = 1\n"
+    )
+    found = json.loads(run(app, "nightly", "--config", config, "--dry-run", "--json"))
+    assert found["traces"] == [f"{folder}/day0.txt"]
+    assert found["refused"].keys() == {f"{tmp_path}/gone"}
+    assert (found["waiting"], found["removed"], found["pruned"]) == ([], [], [])
+    assert f"traces  {folder}/day0.txt\n" in run(app, "nightly", "--config", config, "--dry-run")
+    assert [path.name for path in tmp_path.iterdir()] == ["birthmark.toml"]
+
+
 def test_nightly_tells_of_traces_without_nfs(app: typer.Typer, tmp_path: Path) -> None:
     trace = tmp_path / "empty.pcap"
     trace.write_bytes(bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 ffff0000 01000000"))

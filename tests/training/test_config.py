@@ -69,8 +69,38 @@ def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("settings", "trained"),
+    [
+        ("", ("name", "able", "rules", "forest")),
+        ('serve = "rules"', ("rules",)),
+        ('serve = "forest"\nkinds = ["forest", "rules"]', ("rules", "forest")),
+        ('kinds = ["rules", "forest"]', ("rules", "forest")),
+    ],
+)
+def test_what_may_answer_is_trained_unless_kinds_say_else(
+    tmp_path: Path, settings: str, trained: tuple[str, ...]
+) -> None:
+    read = read_config(config(tmp_path, f"{LEAST}[training]\n{settings}\n"))
+    assert read.training.trained == trained
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
+        (LEAST + '[training]\nkinds = ["rules"]\n', r'several for serve = "best"'),
+        (LEAST + '[training]\nkinds = ["best", "rules"]\n', r"training\.kinds"),
+        (LEAST + "[training]\nkinds = []\n", r"training\.kinds"),
+        (LEAST + '[training]\nkinds = ["rules", "rules"]\n', r"kinds: expected each once"),
+        (
+            LEAST + '[training]\nserve = "name"\nkinds = ["rules"]\n',
+            r'kinds: expected "name" among them',
+        ),
+        (
+            LEAST + '[training]\nserve = "name"\n[f2fs]\ndevices = ["sda1"]\n',
+            r'kinds: expected "rules", too',
+        ),
+        (LEAST.replace("[registry]", "keep_days = 6\n[registry]"), r"no less than .*window_days"),
+        (LEAST + "keep_versions = 0\n", r"registry\.keep_versions"),
         (LEAST + "[training]\nminfraction = 0.9\n", r"training\.minfraction: there is no such"),
         (LEAST + "[trainings]\n", r"trainings: there is no such setting .* mean 'training'"),
         (LEAST + "[training]\nzoen = 'UTC'\n", r"training\.zoen: .*did you mean 'zone'"),

@@ -21,7 +21,7 @@ from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.fit.learning import Learner
 from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training import engine
-from birthmark.training.config import Config, Directory, Engine, Place, Server, Traces, Training
+from birthmark.training.config import Config, Datasets, Engine, Place, Server, Traces, Training
 from birthmark.training.engine import EngineError, current, opened
 from birthmark.training.nightly.run import nightly
 
@@ -86,7 +86,7 @@ class Site:
                 Server(name=name, files=[str(self.folder / "traces" / name / "*")])
                 for name in ("home", "mail")
             ],
-            datasets=Directory(directory=self.folder / "datasets"),
+            datasets=Datasets(directory=self.folder / "datasets"),
             registry=Place(directory=self.folder / "registry"),
             training=Training(trees=2, rounds=1, calibration=0.5),
             engine=settings,
@@ -94,7 +94,7 @@ class Site:
         nightly(config, say)
 
     def second_night(self, settings: Engine, say: Say = lambda text: None) -> dict[str, bytes]:
-        """Return all that the second night leaves, but for the time at which a model was stored."""
+        """Return all that the second night leaves, but for what tells the time."""
         shutil.rmtree(self.folder)
         shutil.copytree(self._before, self.folder)
         self.night(settings, say)
@@ -107,7 +107,8 @@ class Site:
         versions[1].rename(versions[1].with_name("second"))
         shutil.rmtree(self.folder / "traces")
         left = contents(self.folder)
-        return {name: left[name] for name in left.keys() - {"registry/current", "registry/history"}}
+        timed = {f"registry/{name}" for name in ("current", "history", "nightly.json")}
+        return {name: left[name] for name in left.keys() - timed}
 
 
 @pytest.fixture(scope="module")

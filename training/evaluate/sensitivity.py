@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,9 +36,12 @@ def sensitivity(
 ) -> pa.Table:
     """Test the name models of `model` at each threshold; see `evaluation.evaluate`.
 
-    Nothing is trained anew: the counts stay, and only the choice of rules among them changes.
+    Nothing is trained anew: the counts stay, and only the choice of rules among them changes. Where
+    no name models were trained there is nothing to test.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
+    if "name" not in model.kinds:
+        return pa.Table.from_pylist(rows, schema=SENSITIVITY)
     for subject, lives in (("file", births(files)), ("name", births(names))):
         names_given = lives["name"].combine_chunks()
         for predicate in model.predicates.values():

@@ -97,7 +97,7 @@ def _others(files: pa.Table) -> pa.Table:
 def fit(
     lives: Lives, settings: Settings, predicates: Iterable[Predicate] | None = None
 ) -> tuple[TrainedModel, dict[str, Any]]:
-    """Train every kind of model on `lives`; return the model and the manifest to store it under.
+    """Train models of the kinds in `settings`; return them and the manifest to store them under.
 
     `predicates` None means the built-in ones. The workers of the engine that is open train them.
     Raises `TrainingError` where no file was born.
@@ -106,7 +106,7 @@ def fit(
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
     model = TrainedModel(**settings.parameters())
     with learner() as own:
-        model.fit(lives.with_others(), lives.names, predicates, learner=own)
+        model.fit(lives.with_others(), lives.names, predicates, settings.trained, own)
     return model, _manifest(model, lives, settings)
 
 
@@ -134,13 +134,23 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
             "labels": model.tallies,
         },
         "inputs": profile(lives.files).to_json(),
-        "rules": {key: len(rules.rules_) for key, rules in model.models["name"].items()},
+        "rules": _rules(model),
         "figures": [],
     }
 
 
+def _rules(model: TrainedModel) -> dict[str, int]:
+    """Return by key how many rules the name models have, if there are any."""
+    return {key: len(own.rules_) for key, own in model.models.get("name", {}).items()}
+
+
 def _chosen(model: TrainedModel) -> dict[str, Any]:
-    """Return by point, by predicate and by what is told of a create the kind that errs least."""
+    """Return by point, by predicate and by what is told of a create the kind that errs least.
+
+    Of one kind alone there is none to choose.
+    """
+    if BEST not in model.kinds:
+        return {}
     best = model.of_kind(BEST)
     return {
         point: {

@@ -73,7 +73,7 @@ def train_alone(
     `test` also trains on all but the newest lives, for the card to tell how right that is on them.
     """
     predicates = None if predicates is None else list(predicates)
-    known = Training.model_validate(settings.model_dump())
+    known = Training.model_validate({**settings.model_dump(), "kinds": list(settings.trained)})
     found = test_first(lives, known, predicates) if test else None
     return _candidate(champion, *fit(lives, settings, predicates), found, judged=False)
 

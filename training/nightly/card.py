@@ -186,8 +186,13 @@ def _side_by_side(test: Comparison, kind: str) -> list[dict[str, Any]]:
     ]
 
 
-def _rules(model: TrainedModel, before: TrainedModel) -> dict[str, Any]:
-    """Return the rules of the rule lists that are new and those that are gone, weightiest first."""
+def _rules(model: TrainedModel, before: TrainedModel) -> dict[str, Any] | None:
+    """Return the rules of the rule lists that are new and those that are gone, weightiest first.
+
+    None where one of the two has no rule lists.
+    """
+    if not all("rules" in each.kinds for each in (model, before)):
+        return None
     now, then = (
         {(row["predicate"], row["rule"]): row for row in each.rules("rules").to_pylist()}
         for each in (model, before)

@@ -45,7 +45,7 @@ def take_in_hours(followed: Path, directory: Path) -> Path | None:
 def _take_in(followed: Path, directory: Path) -> Path | None:
     taken = set(known(directory))
     hours, last = finished(followed)
-    new = {hour: entries for hour in hours if not taken.issuperset(entries := _entries(hour))}
+    new = {hour: entries for hour in hours if not taken.issuperset(entries := entries_of(hour))}
     if not new:
         return None
     living = None if last is None else state.lives(followed, last)
@@ -64,7 +64,8 @@ def _take_in(followed: Path, directory: Path) -> Path | None:
     return path
 
 
-def _entries(hour: Path) -> list[Entry]:
+def entries_of(hour: Path) -> list[Entry]:
+    """Return the records of an hour, by which it is known to be taken in."""
     return [Entry.of(path) for path in sorted((hour / ingests.FOLDER).glob("*.json"))]
 
 

@@ -43,7 +43,7 @@ from birthmark.training.registry.manifests import describe
 
 INTAKE = "intake.json"
 _LEDGER = "ledger.json"
-_INCOMING = ".incoming"
+INCOMING = ".incoming"
 _LEARNED = ("files", "names")
 
 
@@ -151,7 +151,7 @@ def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[st
     again.
     """
     entries = [entry for entries in found.values() for entry in entries]
-    parts = [directory / _INCOMING / entry.fingerprint for entry in entries]
+    parts = [directory / INCOMING / entry.fingerprint for entry in entries]
     tried = delayed(_decode)
     reasons = current().run(
         tried(entry.path, part) for entry, part in zip(entries, parts, strict=True)
@@ -179,7 +179,7 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
     any of them begins. Each trace that is not decoded is a task of the current engine, then each
     dataset.
     """
-    incoming, workers = directory / _INCOMING, current()
+    incoming, workers = directory / INCOMING, current()
     parts = {entry: incoming / entry.fingerprint for entries in found.values() for entry in entries}
     left = [(entry.path, part) for entry, part in parts.items() if not part.exists()]
     workers.run(delayed(decode)(*each) for each in left)
@@ -203,8 +203,8 @@ def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyT
     What that has decoded of those `found`, which are still to be taken in, stays. Only who holds
     the lock of the nightly run may do this.
     """
-    _remember(directory)
-    incoming = directory / _INCOMING
+    remember(directory)
+    incoming = directory / INCOMING
     keep = {incoming / entry.fingerprint for entries in found.values() for entry in entries}
     for path in (*durable.left_in(directory), *directory.glob(f"{SCRATCH}*"), *incoming.glob("*")):
         if path not in keep:
@@ -289,6 +289,11 @@ def set_aside(dataset: Path) -> dict[str, int]:
     return dict(_summary(dataset)["records_set_aside"])
 
 
+def operations(dataset: Path) -> int:
+    """Return how many operations a dataset was made of."""
+    return int(_summary(dataset)["rows"]["operations"])
+
+
 def warnings(dataset: Path) -> list[str]:
     """Return what was said of a dataset's traces when they were taken in."""
     return list(_summary(dataset).get("warnings", []))
@@ -297,6 +302,11 @@ def warnings(dataset: Path) -> list[str]:
 def _summary(dataset: Path) -> dict[str, Any]:
     told: dict[str, Any] = json.loads((dataset / INTAKE).read_bytes())["summary"]
     return told
+
+
+def in_micros(time: datetime) -> int:
+    """Return a time as microseconds since the epoch."""
+    return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
 
 
 def _time(micros: int) -> datetime:
@@ -317,7 +327,8 @@ def known(directory: Path) -> dict[Entry, None]:
     return dict.fromkeys(Entry(**entry) for entry in told)
 
 
-def _remember(directory: Path) -> None:
+def remember(directory: Path) -> None:
+    """Note in the ledger the traces of all datasets, so that these may go."""
     told = [asdict(entry) for entry in known(directory)]
     text, ledger = json.dumps(told, indent=1) + "\n", directory / _LEDGER
     if told and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):

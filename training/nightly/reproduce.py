@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Settings, Training
 from birthmark.training.learn.train import read_lives
 from birthmark.training.nightly.candidate import Candidate, succeed, train_alone
@@ -50,8 +51,7 @@ def _again(stored: Stored, champion: Stored | None, datasets: Path) -> Candidate
     manifest = stored.manifest
     if "settings" not in manifest:
         raise RegistryError(f"{stored.version}: expected the settings that it was trained with")
-    kind = Training if "window_days" in manifest["settings"] else Settings
-    settings = kind.model_validate(manifest["settings"])
+    settings = _settings(stored)
     trained = manifest["trained_on"]
     lives = read_lives([datasets / name for name in trained["datasets"]], settings.without_loss)
     if trained["from"] is not None:
@@ -60,6 +60,15 @@ def _again(stored: Stored, champion: Stored | None, datasets: Path) -> Candidate
     if manifest["judged"] and isinstance(settings, Training):
         return succeed(champion, lives, settings, predicates)[0]
     return train_alone(champion, lives, settings, predicates, manifest["tested"])
+
+
+def _settings(stored: Stored) -> Settings:
+    """Return the settings that a version was trained with, of the kinds that it has."""
+    told = stored.manifest["settings"]
+    if "window_days" not in told:
+        return Settings.model_validate(told)
+    kinds = [kind for kind in stored.model.kinds if kind != BEST]
+    return Training.model_validate({**told, "kinds": kinds})
 
 
 def _compare(

@@ -18,6 +18,8 @@ from joblib import delayed
 
 from birthmark.data.common import durable
 from birthmark.data.common.plurals import counted
+from birthmark.predictor.parts import OlderModelError
+from birthmark.predictor.trained import read_description
 from birthmark.training.audit.run import audit, is_kept, keep
 from birthmark.training.config import Config
 from birthmark.training.engine import current, opened
@@ -31,6 +33,7 @@ from birthmark.training.nightly.intake import (
     check,
     datasets,
     new_traces,
+    operations,
     set_aside,
     settle,
     take_in,
@@ -38,8 +41,10 @@ from birthmark.training.nightly.intake import (
     waiting,
     warnings,
 )
+from birthmark.training.nightly.retention import removable, remove
+from birthmark.training.nightly.state import Keeper, kept
 from birthmark.training.nightly.trace_files import unmatched, unreachable
-from birthmark.training.registry.stored import load
+from birthmark.training.registry.stored import Stored, load
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.evaluation_run import EvaluationRun
 from birthmark.training.reports.labels import REPORT
@@ -61,6 +66,7 @@ class Night:
     on; `tested` are the datasets that the published model was tested on; `pinned` is the version
     because of which nothing was published. `set_aside` counts records of the traces taken in by the
     reasons why they were; `left_out` and `gap` are those of `training.nightly.horizon.Horizon`.
+    `removed` are the datasets, and `pruned` the versions, that retention removed.
     """
 
     traces: int = 0
@@ -78,6 +84,8 @@ class Night:
     version: str | None = None
     decision: Decision | None = None
     pinned: str | None = None
+    removed: list[str] = field(default_factory=list)
+    pruned: list[str] = field(default_factory=list)
     current: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -96,21 +104,64 @@ def nightly(config: Config, say: Say = lambda text: None, now: datetime | None =
     durable.private(directory)
     with durable.locked(directory / ".lock", wait=False):
         night, registry = Night(), Registry(config.registry.directory)
-        with opened(config.engine, directory):
-            _take_in(config, night, say)
-            _take_in_hours(config, night, say)
-            # What was learned of a damaged version, an audit for one, would stay.
-            if (published := registry.current()) is not None:
-                registry.verify(published)
-            held = datasets(directory)
-            _audit(config, registry, held, night, say)
-            found = _look(config, held, night, say, now or datetime.now(UTC))
-            if found is not None:
-                _test(registry, found.datasets, night, say, config.training.without_loss)
-                _show(registry, found.datasets)
-                _train(config, registry, found, night, say)
-        night.current = registry.current()
+        with kept(registry, directory) as state:
+            with opened(config.engine, directory):
+                _work(config, registry, night, say, now or datetime.now(UTC))
+            night.current = registry.current()
+            _conclude(state, night, directory)
+            if state.trouble is not None:
+                night.warnings.append(f"what came of this night could not be kept: {state.trouble}")
         return night
+
+
+def _work(config: Config, registry: Registry, night: Night, say: Say, now: datetime) -> None:
+    """Do each step of a night."""
+    directory = config.datasets.directory
+    _take_in(config, night, say)
+    _take_in_hours(config, night, say)
+    # What was learned of a damaged version, an audit for one, would stay.
+    if (published := registry.current()) is not None:
+        registry.verify(published)
+    held = datasets(directory)
+    _audit(config, registry, held, night, say)
+    found = _look(config, held, night, say, now)
+    if found is not None:
+        _test(registry, found.datasets, night, say, config.training.without_loss)
+        _show(registry, found.datasets)
+        _train(config, registry, found, night, say)
+    _retain(config, registry, found.datasets if found else [], night, say)
+
+
+def _retain(
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
+) -> None:
+    """Remove what is older than the configuration keeps."""
+    going = removable(config, registry, held, night.datasets)
+    night.removed = [path.name for path in (*going.datasets, *going.hours)]
+    night.pruned = going.versions
+    if night.removed or night.pruned:
+        many = counted(len(night.removed), "datasets"), counted(len(night.pruned), "versions")
+        say(f"removing {many[0]} and {many[1]}")
+    remove(config, registry, going)
+
+
+def _conclude(state: Keeper, night: Night, directory: Path) -> None:
+    """Keep what the night did."""
+    did = {
+        "traces": night.traces,
+        "operations": sum(operations(directory / name) for name in night.datasets),
+        "waiting": len(night.waiting),
+        "refused": len(night.refused),
+        "set_aside": sum(night.set_aside.values()),
+        "left_out": len(night.left_out),
+        "datasets": len(night.datasets),
+        "versions": int(night.version is not None),
+        "removed": len(night.removed),
+        "pruned": len(night.pruned),
+    }
+    reason = night.decision.reason if night.decision else None
+    state.tell(did, reason, night.datasets, night.version)
+    state.end("refused" if night.refused else "done")
 
 
 def _take_in(config: Config, night: Night, say: Say) -> None:
@@ -184,9 +235,9 @@ def _test(
     registry: Registry, held: Sequence[Dataset], night: Night, say: Say, without_loss: bool
 ) -> None:
     """Test the published model on every later dataset that has not been tested on."""
-    if registry.current() is None:
+    champion = _champion(registry)
+    if champion is None:
         return
-    champion = load(registry)
     trained = champion.manifest["trained_on"]
     until = learned_until(champion.manifest, datetime.now(UTC))
     unseen = [each for each in held if each.path.name not in trained["datasets"]]
@@ -238,9 +289,11 @@ def _train(config: Config, registry: Registry, found: Horizon, night: Night, say
     for dataset in window:
         check(dataset)
     lives = read_lives(window, config.training.without_loss).born(since=found.since)
-    champion = load(registry) if registry.current() is not None else None
+    champion = _champion(registry)
     predicates = config.all_predicates().values()
     candidate, decision = succeed(champion, lives, config.training, predicates)
+    if champion is None and registry.current() is not None:
+        decision = replace(decision, reason=f"{registry.current()} is of another release")
     decision = _unless_pinned(registry, decision)
     candidate.manifest["decision"] = decision.to_json()
     store = registry.publish if decision.publish else registry.store
@@ -264,13 +317,24 @@ def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]
         about = registry.manifest(latest)
         same = (
             about.get("decision", {}).get("publish", False)
-            and about["compared_with"] == registry.current()
+            and about["compared_with"] in (registry.current(), None)
             and about["trained_on"]["datasets"] == [path.name for path in window]
             and about["settings"] == config.training.model_dump(mode="json")
         )
         if same and load(registry, latest).model.predicates == config.all_predicates():
             return latest
     return None
+
+
+def _champion(registry: Registry) -> Stored | None:
+    """Return the published version; None where none is, or it is of another release.
+
+    Nothing can be compared with one that this release cannot load, and that cannot answer.
+    """
+    try:
+        return None if registry.current() is None else load(registry)
+    except OlderModelError:
+        return None
 
 
 def _unless_pinned(registry: Registry, decision: Decision) -> Decision:
@@ -286,6 +350,10 @@ def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
     if not registry.versions():
         return False
     latest = registry.versions()[-1]
+    try:
+        read_description(registry.directory(latest))
+    except OlderModelError:
+        return False
     manifest = registry.manifest(latest)
     aside = not manifest.get("decision", {}).get("publish", True)
     settled = aside or latest in (registry.current(), registry.withdrawn())

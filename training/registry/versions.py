@@ -151,20 +151,27 @@ class Registry:
     def prune(self, keep: int, dry_run: bool = False) -> list[str]:
         """Remove all but the newest `keep` versions; return which, oldest first.
 
-        The current one, a pinned one and that before the current one stay in any case.
+        The current one, a pinned one and that before the current one stay in any case, and so does
+        the version that the current one's card compares it with.
         """
+        if dry_run:
+            return self._prunable(keep)
         with self._storage.writing():
-            stored = self.versions()
-            staying = {
-                self.current(),
-                self.pinned(),
-                self.previous(),
-                *stored[max(0, len(stored) - keep) :],
-            }
-            going = [version for version in stored if version not in staying]
-            for version in [] if dry_run else going:
+            going = self._prunable(keep)
+            for version in going:
                 self._storage.discard(version)
         return going
+
+    def _prunable(self, keep: int) -> list[str]:
+        stored, current = self.versions(), self.current()
+        staying = {
+            current,
+            self.pinned(),
+            self.previous(),
+            None if current is None else self._compared_with(current),
+            *stored[max(0, len(stored) - keep) :],
+        }
+        return [version for version in stored if version not in staying]
 
     def current(self) -> str | None:
         """Return the published version's name, or None where nothing was ever published."""
@@ -248,6 +255,14 @@ class Registry:
         Raises OSError where an object store cannot be asked.
         """
         return self._storage.stamp(name)
+
+    def _compared_with(self, version: str) -> str | None:
+        """Return the version that was published when `version` was trained, if that is known."""
+        try:
+            compared: str | None = self.manifest(version).get("compared_with")
+        except RegistryError:  # damaged: its card is read no more
+            return None
+        return compared
 
     def _name_in(self, name: str) -> str | None:
         content = self._storage.read(name)

@@ -15,9 +15,11 @@ from birthmark.training.audit.figures import GROUPS, SERVED
 from birthmark.training.audit.run import Audit, keep
 from birthmark.training.audit.shifts import Shift
 from birthmark.training.config import Matching
+from birthmark.training.nightly.state import STATE
 from birthmark.training.registry.versions import Registry
 from birthmark.training.statistics.standing import of_row
 from tests import needs
+from tests.builders.nights import night
 from tests.serving.live_histories import Follower
 
 DAYS = 12
@@ -109,6 +111,7 @@ def site(
     registry = tmp_path_factory.mktemp("page") / "registry"
     version = publish(registry, heat=True, card=True)
     audits(Registry(registry), version)
+    Registry(registry).write(STATE, night(datetime.now(UTC)).to_json())
     follower = Follower(registry.parent / "run", HOSTILE[:64])
     follower.says(lag=0.125, loss=0.0005)
     live = ("--history", str(follower.path), "--history-age", "100000")

@@ -87,6 +87,22 @@ def test_it_tells_what_answers_how_it_is_asked_and_whether_it_is_right(
     assert "20 of 20" in rules.locator("tr", has_text="lock$").first.inner_text()
 
 
+def test_it_tells_what_came_of_the_last_night(page: Page) -> None:
+    page.goto("/")
+    text = page.locator("section[aria-labelledby=night]").inner_text()
+    assert "after 60.0 min: all done" in text
+    assert "12,345,678 operations of 24 traces; 0 refused, 1 wait" in text
+    assert "40 GB; 200 GB free on the disk" in text
+
+
+def test_before_the_first_night_nothing_is_said_of_any(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        assert "Last night" not in client.get("/").text
+
+
 def test_before_the_first_audit_no_bound_is_said_to_hold(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from birthmark.serving.page.warnings import Concern, Facts, warnings
 from birthmark.serving.settings import Settings
 from birthmark.training.statistics.standing import Standing
 from birthmark_native import SharedHistory
+from tests.builders.nights import DID, night
 
 MANIFEST = {"created": "2020-01-01T00:00:00+00:00", "trained_on": {"generated": []}}
 
@@ -72,6 +73,33 @@ def test_a_live_history_that_tells_nothing_is_warned_of(
         )
     ]
     assert said(replace(facts, live={"why": None, "says": None})) == []
+
+
+def test_a_night_that_failed_or_is_late_is_warned_of(
+    settings: Settings, model: LoadedModel
+) -> None:
+    young = settings.model_copy(update={"stale_days": 1e6})
+    facts = Facts(young, model, None, Totals(), [], None, [])
+    now = datetime.now(UTC)
+    assert said(replace(facts, night=night(now))) == []
+    failed = night(now, outcome="failed", why="/srv: no room", succeeded=None)
+    assert said(replace(facts, night=failed)) == [
+        ("warning", "The last night failed; none has succeeded yet: /srv: no room")
+    ]
+    ((level, text),) = said(replace(facts, night=night(now - timedelta(days=3))))
+    assert (level, text[:20]) == ("warning", "No night has succeed")
+    assert text.endswith("Is the nightly run still started?")
+
+
+def test_what_a_night_refused_and_a_disk_with_little_room_are_warned_of(
+    settings: Settings, model: LoadedModel
+) -> None:
+    young = settings.model_copy(update={"stale_days": 1e6})
+    facts = Facts(young, model, None, Totals(), [], None, [])
+    last = night(datetime.now(UTC), did={**DID, "refused": 2}, free={"datasets": 1 << 30})
+    refused, short = said(replace(facts, night=last))
+    assert refused[1].startswith("2 traces or directories were refused by the last night")
+    assert short[1] == "The disk of the datasets has room for less than 7 nights like the last one"
 
 
 def test_an_old_model_and_what_it_does_not_promise_are_told(

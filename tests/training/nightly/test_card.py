@@ -141,3 +141,33 @@ def test_a_name_in_a_dataset_is_no_markup(days: Days, tmp_path: Path) -> None:
     lives = Lives(("<b>monday",), *days[0])
     card_in(train_alone(None, lives, SETTINGS, ASKED, test=False), tmp_path)
     assert "<b>monday" not in (tmp_path / "card.html").read_text()
+
+
+@pytest.mark.parametrize("kind", ["name", "rules", "forest"])
+def test_a_model_of_one_kind_has_a_card_and_is_compared(
+    days: Days, tmp_path: Path, kind: str
+) -> None:
+    settings = SETTINGS.model_copy(update={"serve": kind})
+    first, _ = succeed(None, Lives(("monday",), *days[0]), settings, ASKED)
+    second, decision = succeed(stored(first), Lives(("tuesday",), *days[1]), settings, ASKED)
+    assert second.model.kinds == (kind,)
+    assert (second.manifest["serve"], second.manifest["kinds"]) == (kind, {})
+    assert {row["model"] for row in second.manifest["figures"]} == {kind}
+    assert decision.champion is not None
+    assert decision.candidate is not None
+    card = card_in(second, tmp_path)
+    assert {row["model"] for row in card["test"]["figures"]} == {kind}
+    assert (card["drift"]["rules"] is None) == (kind != "rules")
+    assert card["drift"]["tested"]
+    assert "Of the rule lists" not in second.card.html() or kind == "rules"
+
+
+def test_a_successor_of_other_kinds_is_compared_with_what_answered(
+    monday: Candidate, days: Days
+) -> None:
+    settings = SETTINGS.model_copy(update={"serve": "forest"})
+    only, _ = succeed(None, Lives(("monday",), *days[0]), settings, ASKED)
+    _, decision = succeed(stored(only), Lives(("tuesday",), *days[1]), SETTINGS, ASKED)
+    assert decision.champion is not None
+    _, decision = succeed(stored(monday), Lives(("tuesday",), *days[1]), settings, ASKED)
+    assert decision.champion is not None

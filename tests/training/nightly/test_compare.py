@@ -125,7 +125,7 @@ def test_a_champion_without_the_kind_of_its_successor_is_asked_by_its_own(
 ) -> None:
     settings = SMALL.model_copy(update={"point": "accurate", "serve": "name"})
     champion, manifest = fit(by_owner(0), settings, EMPTY)
-    del champion.models[BEST]
+    assert champion.kinds == ("name",)
     best = settings.model_copy(update={"serve": BEST})
     decision, _ = decide(champion, manifest, by_owner(1), best, EMPTY, BEST)
     assert (decision.champion, decision.candidate) == (50, 100)

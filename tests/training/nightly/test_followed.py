@@ -11,11 +11,13 @@ from birthmark.data.datasets.tables import read_table
 from birthmark.data.follow.run import Follower, follow
 from birthmark.data.ingest.run import ingest
 from birthmark.data.settings import Following
-from birthmark.training.config import Config, Directory, Engine, Followed, Place, Training
+from birthmark.training.config import Config, Datasets, Engine, Followed, Place, Training
 from birthmark.training.nightly import run as nightly
 from birthmark.training.nightly.followed import take_in_hours
 from birthmark.training.nightly.intake import check, datasets
-from tests.builders.followed import rows
+from birthmark.training.nightly.retention import removable, remove
+from birthmark.training.registry.versions import Registry
+from tests.builders.followed import hours, rows
 
 HOURS = Following(until_idle=0.01)
 
@@ -77,7 +79,7 @@ def test_a_night_trains_from_followed_hours(tmp_path: Path, traces: list[str]) -
     (tmp_path / "day.txt").unlink()
     config = Config(
         follow=Followed(datasets=tmp_path / "followed"),
-        datasets=Directory(directory=tmp_path / "datasets"),
+        datasets=Datasets(directory=tmp_path / "datasets"),
         registry=Place(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
         engine=Engine(workers=1),
@@ -87,3 +89,29 @@ def test_a_night_trains_from_followed_hours(tmp_path: Path, traces: list[str]) -
     assert night.current == night.version
     assert len(night.trained_on) == 1
     assert nightly.nightly(config).version is None
+
+
+def test_hours_that_were_taken_in_are_removed_when_they_are_old_but_never_the_last(
+    tmp_path: Path, traces: list[str]
+) -> None:
+    out, directory = tmp_path / "followed", tmp_path / "datasets"
+    for day in (0, 2):
+        with (tmp_path / "days.txt").open("a") as file:
+            file.write(traces[day])
+        follow(tmp_path / "days.txt", out, HOURS)
+    first, last = hours(out)
+    config = Config(
+        follow=Followed(datasets=out),
+        datasets=Datasets(directory=directory, keep_days=1),
+        registry=Place(directory=tmp_path / "registry"),
+        training=Training(window_days=1),
+    )
+    registry = Registry(config.registry.directory)
+    assert removable(config, registry, datasets(directory)).hours == []
+    assert take_in_hours(out, directory) is not None
+    going = removable(config, registry, datasets(directory))
+    assert (going.datasets, going.hours) == ([], [first])
+    remove(config, registry, going)
+    assert hours(out) == [last]
+    assert take_in_hours(out, directory) is None
+    assert removable(config, registry, datasets(directory)).hours == []

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,11 +14,14 @@ import pytest
 
 from birthmark.data.common import durable
 from birthmark.data.prediction_log import PREDICTIONS
-from birthmark.training.config import Audit, Config, Directory, Engine, Place, Traces, Training
+from birthmark.predictor import TrainedModel
+from birthmark.training.config import Audit, Config, Datasets, Engine, Place, Traces, Training
 from birthmark.training.nightly import candidate, intake
 from birthmark.training.nightly import run as nightly
 from birthmark.training.nightly.compare import Decision
+from birthmark.training.nightly.reproduce import reproduce
 from birthmark.training.nightly.run import Night
+from birthmark.training.nightly.state import NightState, read
 from birthmark.training.registry.versions import Registry
 
 pytestmark = pytest.mark.deep
@@ -66,7 +70,7 @@ def config(tmp_path: Path) -> Config:
 def configured(tmp_path: Path) -> Config:
     return Config(
         traces=Traces(files=[str(tmp_path / "*.txt")], settle_seconds=0),
-        datasets=Directory(directory=tmp_path / "datasets"),
+        datasets=Datasets(directory=tmp_path / "datasets"),
         registry=Place(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
         engine=Engine(workers=1),
@@ -93,7 +97,9 @@ def run(config: Config) -> Night:
 
 
 def state(tmp_path: Path) -> dict[str, bytes]:
-    return {str(p): p.read_bytes() for p in sorted(tmp_path.rglob("*")) if p.is_file()}
+    """Return every file, but for what tells when the last night was."""
+    files = (path for path in sorted(tmp_path.rglob("*")) if path.is_file())
+    return {str(path): path.read_bytes() for path in files if path.name != "nightly.json"}
 
 
 def test_a_night_without_traces_does_nothing(config: Config, registry: Registry) -> None:
@@ -132,6 +138,73 @@ def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_
     assert manifest["decision"]["publish"]
     assert manifest["trained_on"]["files"] == 120
     assert {row["n"] for row in manifest["figures"] if row["predicate"] == "lock"} == {30}
+
+
+def test_nights_that_train_one_kind_test_report_compare_and_reproduce_it(
+    config: Config, bring: Bring, registry: Registry
+) -> None:
+    training = Training(trees=4, rounds=2, serve="rules")
+    config = config.model_copy(update={"training": training})
+    for day in (0, 1):
+        bring(day)
+        night = run(config)
+    version = str(night.version)
+    model = TrainedModel.load(registry.directory(version))
+    assert (model.kinds, registry.current()) == (("rules",), version)
+    assert b"Rule list" in (registry.read("report.html") or b"")
+    found = reproduce(registry, version, config.datasets.directory)
+    assert (found.differs, found.not_compared) == (None, [])
+
+
+def test_a_night_removes_what_is_older_than_the_configuration_keeps(
+    config: Config, bring: Bring, registry: Registry
+) -> None:
+    keeping = {
+        "training": Training(trees=4, rounds=2, window_days=1, serve="name"),
+        "datasets": config.datasets.model_copy(update={"keep_days": 1.0}),
+        "registry": config.registry.model_copy(update={"keep_versions": 1}),
+    }
+    config = config.model_copy(update=keeping)
+    nights = []
+    for day in (0, 1, 2):
+        bring(day)
+        nights.append(run(config))
+    assert [night.removed for night in nights] == [[], [], nights[0].datasets]
+    assert [night.pruned for night in nights] == [[], [], [nights[0].version]]
+    assert not (config.datasets.directory / nights[0].datasets[0]).exists()
+    assert registry.versions() == [nights[1].version, nights[2].version]
+    told = known(registry)
+    assert (told.did["removed"], told.did["pruned"]) == (1, 1)
+    again = run(config)
+    assert (again.traces, again.removed, again.pruned) == (0, [], [])
+
+
+def known(registry: Registry) -> NightState:
+    told = read(registry)
+    assert told is not None
+    return told
+
+
+def test_a_night_keeps_what_came_of_it(first: Night, registry: Registry) -> None:
+    told = known(registry)
+    assert (told.outcome, told.failures) == ("done", 0)
+    assert told.did["traces"] == told.did["datasets"] == told.did["versions"] == 1
+    assert told.did["operations"] > 0
+    assert told.decision == "nothing was published before"
+    parts = registry.manifest(str(first.version))["parts"].values()
+    assert told.written > sum(part["size"] for part in parts)
+    assert told.held["registry"] > told.held["datasets"] > 0
+
+
+def test_a_night_that_fails_leaves_why(
+    config: Config, bring: Bring, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(0)
+    monkeypatch.setattr(nightly, "succeed", Mock(side_effect=ValueError("no luck")))
+    with pytest.raises(ValueError, match="no luck"):
+        run(config)
+    told = known(registry)
+    assert (told.outcome, told.why, told.failures) == ("failed", "no luck", 1)
 
 
 def test_a_second_run_in_a_row_changes_nothing(

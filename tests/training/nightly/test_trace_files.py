@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.training.config import Config, Directory, Engine, Place, Traces
+from birthmark.training.config import Config, Datasets, Engine, Place, Traces
 from birthmark.training.nightly.run import nightly
 from birthmark.training.nightly.trace_files import unmatched, unreachable
 
@@ -100,7 +100,7 @@ def test_the_nightly_run_refuses_a_closed_directory(place: Path) -> None:
     traces = str(shut(place / "traces"))
     config = Config(
         traces=Traces(files=[f"{traces}/*"]),
-        datasets=Directory(directory=place / "datasets"),
+        datasets=Datasets(directory=place / "datasets"),
         registry=Place(directory=place / "registry"),
         engine=Engine(workers=1),
     )

@@ -1,0 +1,71 @@
+"""``birthmark doctor``: what is wrong with a site, where, and what to do."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from birthmark.exits import FAILED, MISCONFIGURED, exits
+from birthmark.options import Options, with_options
+from birthmark.outputs import Json, print_json
+from birthmark.terminal import line
+from birthmark.training.config import Account
+
+if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from birthmark.doctor import Examination
+
+
+@with_options
+def doctor(
+    config: Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")],
+    account: Annotated[Account, Options()],
+    url: Annotated[
+        str | None,
+        typer.Option(help="where the service answers; default: as its unit and serve.env say"),
+    ] = None,
+    token: Annotated[
+        Path | None, typer.Option(help="file of a token of scope read, to ask it by")
+    ] = None,
+    service: Annotated[
+        bool, typer.Option("--service/--no-service", help="whether there is a service")
+    ] = True,
+    units: Annotated[Path, typer.Option(help="directory of systemd's units")] = Path(
+        "/etc/systemd/system"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Look whether a site is well: say what is wrong, where, and what to do."""
+    from birthmark.doctor import examine
+    from birthmark.doctor.site import Site
+    from birthmark.install import Site as Installed
+    from birthmark.training.config import read_config
+
+    with exits(MISCONFIGURED, ValueError):
+        path = Path.cwd() / config
+        site = Site(Installed(path, read_config(path), account.user), url, token, service, units)
+        _ = site.settings
+    found = examine(site)
+    if as_json:
+        print_json({"verdict": found.verdict, **asdict(found)})
+    else:
+        _tell(found)
+    if found.faults:
+        sys.exit(FAILED)
+
+
+def _tell(found: Examination) -> None:
+    line(f"{found.verdict[0].upper()}{found.verdict[1:]}.")
+    for check, faults in found.faults.items():
+        for fault in faults:
+            line("")
+            line(f"{check}: {fault.where}", style="bold")
+            line(f"  {fault.what}")
+            line(f"  do: {fault.do}")
+    notes = [f"{name}: {each.what}" for name, own in found.notes.items() for each in own]
+    if notes:
+        line("")
+        line(f"Not looked at: {'; '.join(notes)}.")

@@ -1,0 +1,99 @@
+"""The site that is examined: its configuration, and what the service's own settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from birthmark.data.common.setting_errors import InvalidError, reasons
+from birthmark.install import Site as Installed
+from birthmark.serving.settings import Settings, mistaken, variable
+from birthmark.training.nightly.intake import Dataset, datasets
+from birthmark.training.nightly.state import NightState, read
+from birthmark.training.registry.versions import Registry, RegistryError
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is examined.
+
+    `installed` has the configuration and the user that all runs as. `url` is where the service is
+    asked (None: where its settings say), by the token in the file `token`; without `serves` there
+    is none. `units` is where systemd's units are.
+    """
+
+    installed: Installed
+    url: str | None = None
+    token: Path | None = None
+    serves: bool = True
+    units: Path = Path("/etc/systemd/system")
+
+    @property
+    def user(self) -> str:
+        """Who all runs as."""
+        return self.installed.user
+
+    @cached_property
+    def now(self) -> datetime:
+        """What this host's clock shows."""
+        return datetime.now(UTC)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The registry."""
+        return Registry(self.installed.registry)
+
+    @cached_property
+    def night(self) -> NightState | None:
+        """What came of the last night; None where nothing is known of one."""
+        try:
+            return read(self.registry)
+        except (RegistryError, OSError):
+            return None
+
+    @cached_property
+    def held(self) -> list[Dataset]:
+        """The datasets in the order of their ends; none where that cannot be told."""
+        place = self.installed.datasets
+        return datasets(place) if place.is_dir() else []
+
+    @cached_property
+    def variables(self) -> dict[str, str]:
+        """The variables that the service is given: by its unit, then by the file of its own."""
+        found: dict[str, str] = {}
+        unit = self.units / "birthmark.service"
+        if unit.is_file():
+            lines = unit.read_text(errors="replace").splitlines()
+            given = [line.removeprefix("Environment=") for line in lines]
+            found |= _assigned(line for line in given if line.startswith(variable("")))
+        if self.installed.environment.is_file():
+            found |= _assigned(self.installed.environment.read_text(errors="replace").splitlines())
+        return found
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What the service runs with; raise `InvalidError` where it would refuse that."""
+        told = {
+            name: own
+            for name in Settings.model_fields
+            if (own := self.variables.get(variable(name))) is not None
+        }
+        wrong = mistaken(self.variables)
+        if wrong:
+            raise InvalidError([f"{self.installed.environment}: {each}" for each in wrong])
+        try:
+            return Settings.model_validate({"registry": self.installed.registry, **told})
+        except ValidationError as error:
+            where = self.installed.environment
+            raise InvalidError([f"{where}: {each}" for each in reasons(error)]) from error
+
+
+def _assigned(lines: Any) -> Mapping[str, str]:
+    pairs = (line.strip().partition("=") for line in lines if not line.lstrip().startswith("#"))
+    return {name.strip(): value.strip().strip("\"'") for name, is_one, value in pairs if is_one}

@@ -1,0 +1,173 @@
+"""What is captured and followed, and the datasets made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from birthmark.data.common import durable
+from birthmark.data.common.plurals import counted
+from birthmark.doctor.findings import Fault, Finding, Note
+from birthmark.doctor.site import Site
+from birthmark.install import HISTORY
+from birthmark.training.engine import SCRATCH
+from birthmark.training.nightly.intake import INCOMING, INTAKE
+from birthmark.training.nightly.state import LATE
+from birthmark.training.nightly.trace_files import matching
+from birthmark_native import SharedHistory
+
+LOSS = 0.01
+"""The share of lost messages from which a capture is ill, as the service takes it (0 to 1)."""
+
+CUT = 0.01
+"""The share of messages that may have been cut."""
+
+ONE_WAY = 0.1
+"""With fewer replies to a call, or calls to a reply, one direction is not captured."""
+
+SILENT = timedelta(minutes=1)
+"""A follower tells how it is every second."""
+
+_LONG = timedelta(days=1)
+
+
+def capture(site: Site) -> Iterator[Finding]:
+    """Find a capture that stopped, or loses what it should hold, by its newest dataset."""
+    if site.installed.settings.globs:
+        yield from _stopped(site)
+    newest = _newest(site.installed.datasets)
+    if newest is None:
+        yield Note("how well is captured: there is no dataset yet that would tell")
+        return
+    yield from _ill(newest.parent, json.loads(newest.read_bytes())["summary"])
+
+
+def _newest(datasets: Path) -> Path | None:
+    """Return what is told of the dataset that was made last, even if it holds nothing."""
+    told = datasets.glob(f"[!.]*/{INTAKE}")
+    return max(told, key=lambda path: (path.stat().st_mtime_ns, path), default=None)
+
+
+def _stopped(site: Site) -> Iterator[Finding]:
+    globs = site.installed.settings.globs
+    changed = [path.stat().st_mtime for path in matching(globs)]
+    if not changed:
+        do = "is the capture started, and does it write where traces.files says?"
+        yield Fault("there is no trace", ", ".join(globs), do)
+        return
+    newest = datetime.fromtimestamp(max(changed), UTC)
+    if site.now - newest > LATE:
+        what = f"the newest trace was written {(site.now - newest).days} days ago"
+        do = "start the capture again (systemctl status birthmark-capture)"
+        yield Fault(what, ", ".join(globs), do)
+
+
+def _ill(dataset: Path, told: Mapping[str, Any]) -> Iterator[Finding]:
+    calls, replies = _messages(told)
+    orphans, cut = sum(told["replies_without_call"].values()), told["short"]
+    messages = calls + replies + orphans
+    if not messages:
+        do = "capture port 2049 of the file server, as it is mounted: see Capture"
+        yield Fault("its traces hold no NFS", str(dataset), do)
+        return
+    if replies < ONE_WAY * calls or calls < ONE_WAY * orphans:
+        which = "replies" if replies < ONE_WAY * calls else "calls"
+        do = "mirror both directions of the server's port, or capture on the server"
+        yield Fault(f"hardly any {which} were captured: one direction is missing", str(dataset), do)
+        return
+    if cut > CUT * messages:
+        what = f"{counted(cut, 'messages')} of {messages:,} were cut by the capture"
+        yield Fault(what, str(dataset), "capture whole packets: tcpdump -s 0")
+    loss = told.get("loss")
+    if loss and loss["fraction"] > LOSS:
+        what = f"{100 * loss['fraction']:.1f}% of the messages were lost on the way to the traces"
+        do = "capture with a larger buffer (tcpdump -B 65536), on a faster disk, on the server"
+        yield Fault(what, str(dataset), do)
+
+
+def _messages(told: Mapping[str, Any]) -> tuple[int, int]:
+    tallies = told["procedures"].values()
+    calls, replies = (sum(each.get(name, 0) for each in tallies) for name in ("calls", "replies"))
+    return calls, replies
+
+
+def follower(site: Site) -> Iterator[Finding]:
+    """Find a follower that is dead, behind or loses traffic, and a live history that is stale."""
+    own, settings = site.installed, site.settings
+    if own.source is not None and own.followed is not None:
+        yield from _followed(site, own.followed / ".status.json")
+    history = settings.history or (HISTORY if own.source is not None else None)
+    if history is None:
+        return
+    limits = settings.history_age, settings.history_lag, settings.history_loss
+    status = SharedHistory(history, *limits).status()
+    if status["why"] is not None:
+        do = "see the follower: systemctl status birthmark-follow; it is begun again by restart"
+        yield Fault(f"the live history tells nothing: {status['says']}", str(history), do)
+
+
+def _followed(site: Site, path: Path) -> Iterator[Finding]:
+    log = "journalctl --unit birthmark-follow says why"
+    if not path.is_file():
+        do = f"systemctl enable --now birthmark-follow; {log}"
+        yield Fault("no follower tells how it is", str(path), do)
+        return
+    told = json.loads(path.read_bytes())
+    age = site.now - datetime.fromisoformat(told["now"])
+    if age > SILENT or told["state"] == "ended":
+        what = f"the follower told last how it is at {told['now'][:19]}: {told['state']}"
+        yield Fault(what, str(path), f"systemctl restart birthmark-follow; {log}")
+        return
+    if (told["lag"] or 0) > site.settings.history_lag:
+        what = f"the follower is {told['lag']:,.0f} s behind the traffic"
+        do = "give it more of the processor, or follow less (a server of several)"
+        yield Fault(what, str(path), do)
+    if told["dropped"]:
+        what = f"the capture dropped {counted(told['dropped'], 'packets')} since the follower began"
+        yield Fault(what, str(path), "capture with a larger buffer (tcpdump -B 65536)")
+
+
+def datasets_(site: Site) -> Iterator[Finding]:
+    """Find what a run that was killed has left, a lock that is held, and tables that are damaged.
+
+    Tables are compared by their sizes: the nightly run compares checksums of all that it reads.
+    """
+    place = site.installed.datasets
+    if not place.is_dir():
+        return
+    at_work = is_held(place / ".lock")
+    night = site.night
+    if at_work and night is not None and night.is_open and site.now - night.began > _LONG:
+        what = f"a night has been at work since {night.began:%Y-%m-%d %H:%M} (UTC)"
+        do = "see what it does (journalctl --unit birthmark-nightly); if it hangs, kill it"
+        yield Fault(what, str(place / ".lock"), do)
+    left = [*durable.left_in(place), *place.glob(f"{SCRATCH}*"), *place.glob(INCOMING)]
+    if left and not at_work:
+        what = f"a run that was killed left {counted(len(left), 'things')}"
+        yield Fault(what, str(left[0]), "run birthmark nightly: it finishes the work, and clears")
+    for dataset in site.held:
+        yield from _changed(dataset.path)
+
+
+def _changed(dataset: Path) -> Iterator[Finding]:
+    for name, expected in json.loads((dataset / INTAKE).read_bytes()).get("tables", {}).items():
+        path = dataset / name
+        size = path.stat().st_size if path.is_file() else None
+        if size != expected["size"]:
+            found = "is gone" if size is None else f"has {counted(size, 'bytes')}"
+            do = f"restore it, or remove {dataset} and touch its traces ({INTAKE} names them)"
+            yield Fault(f"{found}; expected {counted(expected['size'], 'bytes')}", str(path), do)
+
+
+def is_held(lock: Path) -> bool:
+    """Return whether a process holds a lock."""
+    if not lock.exists():
+        return False
+    try:
+        with durable.locked(lock, wait=False):
+            return False
+    except durable.LockedError:
+        return True

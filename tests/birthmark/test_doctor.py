@@ -1,0 +1,613 @@
+"""``birthmark doctor`` finds each fault that was made on purpose, and none on a healthy site."""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import shutil
+import socket
+import stat
+import struct
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from typer.testing import CliRunner
+
+from birthmark.cli import app
+from birthmark.data.common import durable
+from birthmark.data.follow.status import Status
+from birthmark.exits import FAILED, MISCONFIGURED
+from birthmark.install import Site, files
+from birthmark.training.config import Engine, read_config
+from birthmark.training.engine import opened
+from birthmark.training.nightly.intake import Entry, take_in
+from birthmark.training.nightly.run import nightly
+from birthmark.training.nightly.state import STATE, Keeper, kept, read
+from birthmark.training.registry.versions import Registry
+from tests.builders.lives import MONDAY, day_of_lives
+from tests.builders.traces import trace_of
+from tests.faults.disks import mounted
+from tests.serving.live_histories import Follower
+from tests.serving.services import served, settings_for
+
+pytestmark = pytest.mark.deep
+
+CONFIG = """\
+[traces]
+files = ["traces/*"]
+settle_seconds = 0
+[follow]
+source = "captures"
+datasets = "followed"
+[datasets]
+directory = "datasets"
+[registry]
+directory = "registry"
+[training]
+trees = 2
+rounds = 1
+calibration = 0
+serve = "name"
+point = "accurate"
+[audit]
+log = "log"
+[engine]
+workers = 1
+"""
+IS_ROOT = os.geteuid() == 0
+USER = "nobody" if IS_ROOT else pwd.getpwuid(os.geteuid()).pw_name
+DAY = timedelta(days=1)
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """Let the program be where every user may run it, which a checkout need not be."""
+    with patch("birthmark.install.sys", executable="/bin/sh", prefix="/usr"):
+        yield
+
+
+@dataclass
+class Home:
+    """A site, what it is examined with, and what is to be undone afterwards."""
+
+    path: Path
+    url: str
+    after: ExitStack = field(default_factory=ExitStack)
+    others: list[str] = field(default_factory=list)
+
+    @property
+    def config(self) -> Path:
+        return self.path / "birthmark.toml"
+
+    @property
+    def registry(self) -> Registry:
+        return Registry(self.path / "registry")
+
+    @property
+    def dataset(self) -> Path:
+        (found,) = (self.path / "datasets").glob("2001*")
+        return found
+
+    def options(self) -> list[str]:
+        found = ["--config", str(self.config), "--user", USER]
+        found += ["--units", str(self.path / "units")]
+        return found + self.others + (["--url", self.url] if self.url else ["--no-service"])
+
+    def doctor(self, *more: str) -> tuple[int, str]:
+        with installed():
+            done = CliRunner().invoke(app, ["doctor", *self.options(), *more])
+        assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+        return done.exit_code, done.output
+
+    def found(self) -> dict[str, list[dict[str, str]]]:
+        """Return the faults that are found, by check."""
+        code, said = self.doctor("--json")
+        told: dict[str, list[dict[str, str]]] = json.loads(said)["faults"]
+        assert code == (FAILED if told else 0)
+        return told
+
+    def set(self, line: str) -> None:
+        """Add a setting of the service."""
+        with (self.path / "serve.env").open("a") as file:
+            file.write(f"{line}\n")
+
+    def told(self, **other: Any) -> None:
+        """Let the last night have been another."""
+        night = read(self.registry)
+        assert night is not None
+        self.registry.write(STATE, replace(night, **other).to_json())
+
+    def follows(self, **other: Any) -> None:
+        """Let the follower tell of itself."""
+        told = Status("captures", "followed").to_json() | {"state": "following", "lag": 0.1}
+        (self.path / "followed" / ".status.json").write_text(json.dumps(told | other))
+
+    def take_in(self, name: str, content: bytes) -> None:
+        """Make a dataset of one more trace, as a night does."""
+        trace = self.path / "traces" / name
+        trace.write_bytes(content)
+        directory = self.path / "datasets"
+        with opened(Engine(workers=1), directory):
+            take_in({"": [Entry.of(trace)]}, directory)
+        own(directory)
+
+
+@pytest.fixture(scope="module")
+def made() -> Iterator[Path]:
+    """Return a site after its first night: below /tmp, where another user comes to it."""
+    with tempfile.TemporaryDirectory(prefix="birthmark-doctor-") as place:
+        home = Path(place)
+        home.chmod(0o755)
+        for name in ("traces", "captures", "followed", "registry", "datasets", "log"):
+            (home / name).mkdir(0o750)
+        (home / "birthmark.toml").write_text(CONFIG)
+        (home / "traces" / "day0.txt").write_text(trace(0))
+        nightly(read_config(home / "birthmark.toml"))
+        yield home
+
+
+@pytest.fixture
+def home(made: Path) -> Iterator[Home]:
+    """Return a healthy site of its own, but for a service, with its units and a follower."""
+    with tempfile.TemporaryDirectory(prefix="birthmark-doctor-") as place, ExitStack() as after:
+        path = Path(place) / "site"
+        shutil.copytree(made, path)
+        path.parent.chmod(0o755)
+        path.chmod(0o755)
+        found = Home(path, "", after)
+        found.set(f"BIRTHMARK_HISTORY={path}/run/history")
+        found.set("BIRTHMARK_HISTORY_AGE=100000")
+        follower = Follower(path / "run")
+        follower.says()
+        after.callback(lambda: follower)  # it stays for as long
+        found.follows()
+        (path / "units" / "timers.target.wants").mkdir(parents=True)
+        with installed():
+            for file in files("systemd", Site(found.config, read_config(found.config), USER)):
+                (path / "units" / file.path.name).write_text(file.text)
+        timer = path / "units" / "timers.target.wants" / "birthmark-nightly.timer"
+        timer.symlink_to("../birthmark-nightly.timer")
+        if IS_ROOT:
+            for each in (path, *path.rglob("*")):
+                shutil.chown(each, USER)
+        yield found
+
+
+def trace(day: int) -> str:
+    return trace_of(day_of_lives(MONDAY + day * DAY, each=20))
+
+
+def lines(day: int, wanted: Callable[[int, str], bool]) -> bytes:
+    """Return those lines of a day's trace that are wanted, by number and content."""
+    own = trace(day).splitlines(keepends=True)
+    return "".join(each for number, each in enumerate(own) if wanted(number, each)).encode()
+
+
+@contextmanager
+def serving(home: Home, registry: Path | None = None) -> Iterator[None]:
+    """Serve, from another registry if it is given, and let the doctor know where."""
+    settings = settings_for(registry or home.registry.path, poll_seconds=3600)
+    with served(settings) as client:
+        home.url = str(client.base_url)
+        yield
+
+
+def test_on_a_healthy_site_nothing_is_found(home: Home) -> None:
+    with serving(home):
+        assert home.found() == {}
+        code, said = home.doctor()
+    assert (code, said) == (0, "No fault found in 11 checks.\n")
+
+
+def test_a_site_without_units_follower_and_service_may_be_healthy(home: Home) -> None:
+    shutil.rmtree(home.path / "units")
+    (home.path / "serve.env").unlink()
+    text = CONFIG.replace('source = "captures"\n', "")
+    home.config.write_text(text)
+    code, said = home.doctor()
+    assert code == 0
+    assert said.startswith("No fault found in 11 checks, but not all could be looked at.\n")
+    assert "Not looked at: service: whether one answers, as you wished; units: systemd " in said
+
+
+def cut(capture: bytes, size: int) -> bytes:
+    """Return a capture of which each packet has no more than so many bytes (tcpdump -s)."""
+    found, at = capture[:24], 24
+    while at < len(capture):
+        seconds, part, held, whole = struct.unpack_from("<IIII", capture, at)
+        less = min(held, size)
+        found += struct.pack("<IIII", seconds, part, less, whole)
+        found += capture[at + 16 : at + 16 + less]
+        at += 16 + held
+    return found
+
+
+def capture_in(folder: Path) -> bytes:
+    """Return a small capture of NFS."""
+    place = folder / "made.pcap"
+    options = ["--days", "0.02", "--rate", "0.02", "--seed", "1", "--format", "pcap"]
+    done = CliRunner().invoke(app, ["workload", "eecs03", "--out", str(place), *options])
+    assert done.exit_code == 0, done.output
+    content = place.read_bytes()
+    place.unlink()
+    return content
+
+
+def closed_port() -> str:
+    with socket.socket() as own:
+        own.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{own.getsockname()[1]}"
+
+
+def tokens(home: Home, mode: int, content: str = "[]") -> None:
+    path = home.path / "tokens.json"
+    path.write_text(content)
+    shutil.chown(path, USER)
+    path.chmod(mode)
+    home.set(f"BIRTHMARK_TOKENS={path}")
+
+
+def older(home: Home) -> None:
+    """Let what an earlier release published be there, as after an upgrade."""
+    archives = Path(__file__).parents[1] / "upgrades" / "dbaf556.tar.xz"
+    shutil.rmtree(home.path / "registry" / "versions")
+    with tarfile.open(archives) as archive:
+        of_registry = [each for each in archive.getmembers() if "/registry/" in each.name]
+        archive.extractall(home.path, of_registry, filter="data")
+    own(home.path / "registry")
+
+
+def own(path: Path) -> None:
+    """Give all that is there to who runs the site."""
+    for each in (path, *path.rglob("*")) if IS_ROOT else ():
+        shutil.chown(each, USER)
+
+
+def from_the_future(home: Home) -> None:
+    future = Registry(home.path / "registry", clock=lambda: datetime.now(UTC) + 90 * DAY)
+    future.store(lambda to: (to / "part").write_text("part"), {})
+    own(home.path / "registry")
+
+
+def reaches(home: Home, days: int) -> None:
+    """Let the dataset reach into the future."""
+    intake = home.dataset / "intake.json"
+    told = json.loads(intake.read_bytes())
+    told["period"][1] = (datetime.now(UTC) + days * DAY).isoformat()
+    intake.write_text(json.dumps(told))
+
+
+def flipped(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+def left(path: Path) -> None:
+    path.mkdir(parents=True)
+    own(path.parent)
+
+
+def table(home: Home) -> Path:
+    return next((home.dataset / "files").glob("*/*/*.parquet"))
+
+
+def ended(path: Path, days: int) -> None:
+    """Let files have been changed so long ago."""
+    then = (datetime.now(UTC) - days * DAY).timestamp()
+    for each in path.iterdir():
+        os.utime(each, (then, then))
+
+
+def failed(home: Home) -> None:
+    with pytest.raises(OSError, match="full"), kept(home.registry, home.path / "datasets"):
+        raise OSError(28, "disk is full", "/srv/datasets")
+
+
+def hangs(home: Home) -> None:
+    now = datetime.now(UTC)
+    home.told(began=now - 2 * DAY, ended=now - 3 * DAY)
+    home.after.enter_context(durable.locked(home.path / "datasets" / ".lock"))
+
+
+def small_disk(home: Home, *options: str) -> None:
+    disk = home.after.enter_context(mounted(home.path / "log", ",".join(options)))
+    if not disk.own:
+        pytest.skip("needs root, and to be allowed to mount a small disk")
+    (home.path / "log").chmod(0o750)
+    own(home.path / "log")
+
+
+def no_model(home: Home) -> None:
+    empty = home.path / "empty"
+    empty.mkdir()
+    home.after.enter_context(serving(home, empty))
+
+
+def another_version(home: Home) -> None:
+    copy = shutil.copytree(home.path / "registry", home.path / "another")
+    home.after.enter_context(serving(home, copy))
+    part = home.registry.directory(home.registry.published()) / "model.json"
+    content = part.read_bytes()
+    home.registry.publish(lambda to: (to / "model.json").write_bytes(content), {})
+    own(home.path / "registry")
+
+
+def chmod(path: str, mode: int) -> Callable[[Home], None]:
+    return lambda home: (home.path / path).chmod(mode)
+
+
+def belongs_to_root(home: Home) -> None:
+    path = home.path / "registry" / "versions"
+    if IS_ROOT:
+        shutil.chown(path, "root")
+    path.chmod(0o555)
+
+
+FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
+    "a directory is missing": (
+        lambda home: shutil.rmtree(home.path / "log"),
+        "directories",
+        "there is no such directory",
+    ),
+    "the traces cannot be read": (chmod("traces", 0o000), "directories", "cannot be read by"),
+    "the datasets cannot be written": (
+        chmod("datasets", 0o550),
+        "directories",
+        "cannot be read and written by",
+    ),
+    "the configuration is closed to the user": (
+        chmod("birthmark.toml", 0o000),
+        "directories",
+        "who needs",
+    ),
+    "a command ran as root": (belongs_to_root, "directories", "belongs to another user"),
+    "datasets are open to all": (chmod("datasets", 0o755), "secrets", "names or contents of files"),
+    "tokens are open to all": (
+        lambda home: tokens(home, 0o644),
+        "secrets",
+        "is a secret that all users may read",
+    ),
+    "tokens are closed to the user": (
+        lambda home: tokens(home, 0o000),
+        "secrets",
+        f"is closed to {USER}",
+    ),
+    "tokens are damaged": (
+        lambda home: tokens(home, 0o640, "{"),
+        "secrets",
+        "expected a list of tokens",
+    ),
+    "tokens are missing": (
+        lambda home: home.set(f"BIRTHMARK_TOKENS={home.path}/none"),
+        "secrets",
+        "there is no such file",
+    ),
+    "a dataset is of the future": (lambda home: reaches(home, 9), "clock", "after this host's"),
+    "a version is of the future": (from_the_future, "clock", "was made at"),
+    "the clock was set back since the last night": (
+        lambda home: home.told(began=datetime.now(UTC) + DAY, ended=datetime.now(UTC) + DAY),
+        "clock",
+        "the last night began at",
+    ),
+    "a disk has no room for a week": (lambda home: home.told(written=1 << 50), "space", "7 nights"),
+    "a disk is small": (lambda home: small_disk(home, "64M"), "space", "free on its disk"),
+    "a disk has no room for files": (
+        lambda home: small_disk(home, "4G", "nr_inodes=200"),
+        "space",
+        "more files on its disk",
+    ),
+    "the capture has stopped": (
+        lambda home: ended(home.path / "traces", 5),
+        "capture",
+        "the newest trace was written 5 days ago",
+    ),
+    "nothing was captured": (
+        lambda home: (home.path / "traces" / "day0.txt").unlink(),
+        "capture",
+        "there is no trace",
+    ),
+    "only one direction is captured": (
+        lambda home: home.take_in("half.txt", lines(1, lambda _, line: " C3 " in line)),
+        "capture",
+        "hardly any replies",
+    ),
+    "the capture is of another port": (
+        lambda home: home.take_in("empty.pcap", capture_in(home.path)[:24]),
+        "capture",
+        "hold no NFS",
+    ),
+    "the capture cuts packets": (
+        lambda home: home.take_in("cut.pcap", cut(capture_in(home.path), 200)),
+        "capture",
+        "were cut by the capture",
+    ),
+    "the capture loses messages": (
+        lambda home: home.take_in("lossy.txt", lines(1, lambda n, _: n % 4 != 1)),
+        "capture",
+        "were lost on the way",
+    ),
+    "no follower tells how it is": (
+        lambda home: (home.path / "followed" / ".status.json").unlink(),
+        "follower",
+        "no follower tells",
+    ),
+    "the follower is dead": (
+        lambda home: home.follows(now=(datetime.now(UTC) - DAY).isoformat()),
+        "follower",
+        "told last how it is",
+    ),
+    "the follower is behind": (
+        lambda home: home.follows(lag=61.0),
+        "follower",
+        "61 s behind the traffic",
+    ),
+    "the follower's capture drops packets": (
+        lambda home: home.follows(dropped=5),
+        "follower",
+        "dropped 5 packets",
+    ),
+    "the live history is gone": (
+        lambda home: (home.path / "run" / "history").unlink(),
+        "follower",
+        "the live history tells nothing",
+    ),
+    "the live history is stale": (
+        lambda home: home.set("BIRTHMARK_HISTORY_AGE=0.000001"),
+        "follower",
+        "the live history tells nothing",
+    ),
+    "a run that was killed left remains": (
+        lambda home: left(home.path / "datasets" / ".incoming" / "abc"),
+        "datasets",
+        "a run that was killed left 1 thing",
+    ),
+    "a night hangs": (hangs, "datasets", "a night has been at work since"),
+    "a table was cut": (
+        lambda home: os.truncate(table(home), 100),
+        "datasets",
+        "has 100 bytes; expected",
+    ),
+    "a table is gone": (lambda home: table(home).unlink(), "datasets", "is gone; expected"),
+    "nothing is published": (
+        lambda home: (home.path / "registry" / "current").unlink(),
+        "registry",
+        "nothing is published",
+    ),
+    "the pointer is damaged": (
+        lambda home: (home.path / "registry" / "current").write_text("none"),
+        "registry",
+        "its pointer is damaged",
+    ),
+    "the published version is damaged": (
+        lambda home: flipped(
+            home.registry.directory(home.registry.published()) / "images/name-accurate.image"
+        ),
+        "registry",
+        "the published version is damaged",
+    ),
+    "the published version is of an earlier release": (
+        older,
+        "registry",
+        "is of an earlier release",
+    ),
+    "somebody holds the registry's lock": (
+        lambda home: home.after.enter_context(durable.locked(home.path / "registry" / ".lock")),
+        "registry",
+        "a process has held its lock",
+    ),
+    "no night was run": (
+        lambda home: (home.path / "registry" / STATE).unlink(),
+        "nights",
+        "no night was run yet",
+    ),
+    "the last night failed": (failed, "nights", "/srv/datasets: disk is full"),
+    "the last night was killed": (
+        lambda home: Keeper(home.registry, home.path / "datasets"),
+        "nights",
+        "was killed",
+    ),
+    "no night has come": (
+        lambda home: home.told(succeeded=datetime.now(UTC) - 5 * DAY),
+        "nights",
+        "no night has succeeded lately",
+    ),
+    "the last night refused traces": (
+        lambda home: home.told(did={"refused": 2}),
+        "nights",
+        "refused 2 traces or directories",
+    ),
+    "datasets are left out": (
+        lambda home: home.told(did={"left_out": 1}),
+        "nights",
+        "1 dataset of the last night is left out",
+    ),
+    "the service is not there": (
+        lambda home: setattr(home, "url", closed_port()),
+        "service",
+        "does not answer",
+    ),
+    "the service has no model": (no_model, "service", "has no model"),
+    "the service answers from another version": (another_version, "service", "is published"),
+    "a unit is missing": (
+        lambda home: (home.path / "units" / "birthmark-follow.service").unlink(),
+        "units",
+        "is missing",
+    ),
+    "a unit is of another configuration": (
+        lambda home: flipped(home.path / "units" / "birthmark.service"),
+        "units",
+        "is not as this release makes it",
+    ),
+    "the timer is off": (
+        lambda home: (home.path / "units/timers.target.wants/birthmark-nightly.timer").unlink(),
+        "units",
+        "the timer is not enabled",
+    ),
+}
+"""By what is wrong: what makes it so, the check that finds it, and what that says."""
+
+WITH_IT = {
+    "the service answers from another version": {"registry"},
+}
+"""What else is found rightly."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_is_found_and_no_other(home: Home, fault: str) -> None:
+    make, check, says = FAULTS[fault]
+    make(home)
+    found = home.found()
+    assert check in found, found
+    assert any(says in each["what"] for each in found[check]), found
+    assert found.keys() <= {check} | WITH_IT.get(fault, set()), found
+    assert all(each["where"] and each["do"] for each in found[check])
+    code, said = home.doctor()
+    assert code == FAILED
+    assert said.splitlines()[0].endswith(f"found: {', '.join(found)}.")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[traces\n", "expected"),
+        (CONFIG + "[nightly]\n", "nightly: there is no such setting"),
+        (CONFIG.replace("[audit]\nlog", "[audit]\nlgo"), "did you mean 'log'"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_told_at_once(
+    home: Home, text: str, says: str
+) -> None:
+    home.config.write_text(text)
+    code, said = home.doctor()
+    assert code == MISCONFIGURED
+    assert says in said
+    assert "birthmark.toml" in said
+
+
+def test_a_setting_of_the_service_that_is_none_is_told_at_once(home: Home) -> None:
+    home.set("BIRTHMARK_TOKNES=/etc/tokens.json")
+    code, said = home.doctor()
+    assert code == MISCONFIGURED
+    assert "serve.env: BIRTHMARK_TOKNES: there is no such setting" in said
+
+
+def test_it_changes_nothing(home: Home) -> None:
+    def state() -> dict[str, tuple[int, int, float]]:
+        found = {}
+        for each in home.path.rglob("*"):
+            status = each.lstat()
+            found[str(each)] = (stat.S_IMODE(status.st_mode), status.st_uid, status.st_mtime)
+        return found
+
+    before = state()
+    home.doctor()
+    assert state() == before
