@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from birthmark.predictor.predicates import NAME_PREDICATES as NAME_PREDICATES
     from birthmark.predictor.predicates import Predicate as Predicate
     from birthmark.predictor.predicates import from_config as from_config
+    from birthmark.predictor.predicates import own_predicate as own_predicate
     from birthmark.predictor.trained import TrainedModel as TrainedModel
 
 __getattr__, __all__ = offered(
@@ -56,6 +57,7 @@ __getattr__, __all__ = offered(
             "NAME_PREDICATES",
             "Predicate",
             "from_config",
+            "own_predicate",
         ],
         "birthmark.predictor.trained": ["TrainedModel"],
     },

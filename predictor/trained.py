@@ -207,7 +207,11 @@ class TrainedModel:
         return self.of_kind(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
-        """Write the model and its compiled images to files in ``directory``; return their names."""
+        """Write the model and its compiled images to files in ``directory``; return their names.
+
+        Raises ``ValueError`` for a predicate whose function cannot be imported by its name.
+        """
+        _check_named(self.predicates)
         files = [name for models in self.models.values() for name in models.save(directory)]
         predicates = [
             {"key": key, "config": predicate.config and dict(predicate.config)}
@@ -369,6 +373,15 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
     if kind not in KINDS:
         raise ValueError(f"no kind of model is called {kind!r}: expected {', '.join(KINDS)}")
     return KINDS[kind].models
+
+
+def _check_named(predicates: Mapping[str, Predicate]) -> None:
+    for key, predicate in predicates.items():
+        if predicate.config is None and key not in BUILT_IN:
+            raise ValueError(
+                f"predicate {key!r} cannot be saved: expected a function that can be imported,"
+                " of a module and not of a notebook"
+            )
 
 
 def _predicate(saved: dict[str, Any]) -> Predicate:

@@ -272,10 +272,11 @@ class Config(Strict):
 
         Raises ValueError where a configured one is wrong, or has another's name.
         """
-        from birthmark.predictor import BUILT_IN, from_config
+        from birthmark.predictor.predicates import BUILT_IN, check, from_config
 
         predicates = {key: p for key, p in BUILT_IN.items() if p.subject != "directory"}
         for predicate in map(from_config, self.predicates):
+            check(predicate)
             if predicates.setdefault(predicate.key, predicate) is not predicate:
                 raise ValueError(f"two predicates have the name {predicate.key!r}")
         return predicates

@@ -26,7 +26,7 @@ class Predicate:
     description: str
     source: str
     rule: Rule = field(repr=False, compare=False)
-    config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    config: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
 
     @property
     def key(self) -> str:
