@@ -64,7 +64,8 @@ def own_predicate(
     """
     config: dict[str, Any] = {"name": name, "subject": subject}
     if description is None and not isinstance(asks, str):
-        description = (asks.__doc__ or getattr(asks, "__name__", "")).partition("\n")[0] or name
+        described = asks.__doc__ or str(getattr(asks, "__name__", name))
+        description = described.partition("\n")[0]
     if description is not None:
         config["description"] = description
     if isinstance(asks, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -95,18 +95,22 @@ def _others(files: pa.Table) -> pa.Table:
 
 
 def fit(
-    lives: Lives, settings: Settings, predicates: Iterable[Predicate] | None = None
+    lives: Lives,
+    settings: Settings,
+    predicates: Iterable[Predicate] | None = None,
+    estimators: Mapping[str, Any] = {},
 ) -> tuple[TrainedModel, dict[str, Any]]:
     """Train every kind of model on `lives`; return the model and the manifest to store it under.
 
-    `predicates` None means the built-in ones. The workers of the engine that is open train them.
+    `predicates` None means the built-in ones; `estimators` are further kinds, by their
+    words. The workers of the engine that is open train them.
     Raises `TrainingError` where no file was born.
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
     model = TrainedModel(**settings.parameters())
     with learner() as own:
-        model.fit(lives.with_others(), lives.names, predicates, learner=own)
+        model.fit(lives.with_others(), lives.names, predicates, learner=own, estimators=estimators)
     return model, _manifest(model, lives, settings)
 
 

@@ -19,11 +19,14 @@ class Stored:
     model: TrainedModel
 
 
-def load(registry: Registry, version: str | None = None) -> Stored:
-    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be."""
+def load(registry: Registry, version: str | None = None, estimators: bool = False) -> Stored:
+    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be.
+
+    With `estimators` those of the user's are loaded, too, which runs code that is in the registry.
+    """
     version = version or registry.published()
     registry.verify(version)
-    model = TrainedModel.load(registry.directory(version))
+    model = TrainedModel.load(registry.directory(version), estimators=estimators)
     return Stored(version, registry.manifest(version), model)
 
 
