@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from birthmark.predictor.answers.operating_points import OperatingPoints as OperatingPoints
     from birthmark.predictor.answers.point import Point as Point
     from birthmark.predictor.fit.thresholds import Limit as Limit
+    from birthmark.predictor.fit.time_blocks import TimeBlocks as TimeBlocks
     from birthmark.predictor.labels import births as births
     from birthmark.predictor.labels import tally as tally
     from birthmark.predictor.models.able.estimator import AbleTree as AbleTree
@@ -39,6 +40,7 @@ __getattr__, __all__ = offered(
         "birthmark.predictor.answers.operating_points": ["OperatingPoints"],
         "birthmark.predictor.answers.point": ["Point"],
         "birthmark.predictor.fit.thresholds": ["Limit"],
+        "birthmark.predictor.fit.time_blocks": ["TimeBlocks"],
         "birthmark.predictor.labels": ["births", "tally"],
         "birthmark.predictor.models.able.estimator": ["AbleTree"],
         "birthmark.predictor.models.able.model": ["TreePath"],
