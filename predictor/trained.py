@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.plurals import counted
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.features.told import Told
 from birthmark.predictor import histories, parts, saved_images
@@ -68,6 +69,13 @@ class TrainedModel:
         self.histories: dict[str, History] = {}
         self.heat = Heat()
         self.hints: dict[str, ModelSet[Any]] = {}
+
+    def __repr__(self) -> str:
+        if not self.models:
+            return "<TrainedModel: nothing learned yet>"
+        of = f"{counted(len(self.predicates), 'predicates')} by {', '.join(self.kinds)}"
+        most = max((tally["known"] for tally in self.tallies.values()), default=0)
+        return f"<TrainedModel: {of}; learned from {counted(most, 'births')}>"
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.generated import Mark, distinct, in_dataset
 from birthmark.data.schema import FILES
@@ -30,7 +31,7 @@ class TrainingError(ValueError):
     """There is nothing to learn from."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
@@ -47,6 +48,10 @@ class Lives:
     generated: tuple[Mark, ...] = ()
     others: pa.Table = field(default_factory=FILES.empty_table)
     since: datetime | None = None
+
+    def __repr__(self) -> str:
+        of = f"{counted(len(self.files), 'files')}, {counted(len(self.names), 'names')}"
+        return f"<Lives of {', '.join(self.datasets)}: {of}>"
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""

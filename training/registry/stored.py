@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from birthmark.predictor import TrainedModel
@@ -15,7 +15,7 @@ class Stored:
     """A version of a registry, checked and loaded."""
 
     version: str
-    manifest: Mapping[str, Any]
+    manifest: Mapping[str, Any] = field(repr=False)
     model: TrainedModel
 
 
