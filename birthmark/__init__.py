@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from birthmark.features.creates import from_names as from_names
     from birthmark.features.creates import from_requests as from_requests
     from birthmark.predictor import AbleTree as AbleTree
+    from birthmark.predictor import CreateEncoder as CreateEncoder
     from birthmark.predictor import ForestModel as ForestModel
     from birthmark.predictor import NameModel as NameModel
     from birthmark.predictor import RuleModel as RuleModel
@@ -40,6 +41,7 @@ __getattr__, __all__ = offered(
         "birthmark.features.creates": ["from_files", "from_names", "from_requests"],
         "birthmark.predictor": [
             "AbleTree",
+            "CreateEncoder",
             "ForestModel",
             "NameModel",
             "RuleModel",

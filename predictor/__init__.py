@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from birthmark.predictor.labels import tally as tally
     from birthmark.predictor.models.able.estimator import AbleTree as AbleTree
     from birthmark.predictor.models.able.model import TreePath as TreePath
+    from birthmark.predictor.models.estimators.encoder import CreateEncoder as CreateEncoder
     from birthmark.predictor.models.forest.estimator import ForestModel as ForestModel
     from birthmark.predictor.models.kinds import KINDS as KINDS
     from birthmark.predictor.models.kinds import Kind as Kind
@@ -44,6 +45,7 @@ __getattr__, __all__ = offered(
         "birthmark.predictor.labels": ["births", "tally"],
         "birthmark.predictor.models.able.estimator": ["AbleTree"],
         "birthmark.predictor.models.able.model": ["TreePath"],
+        "birthmark.predictor.models.estimators.encoder": ["CreateEncoder"],
         "birthmark.predictor.models.forest.estimator": ["ForestModel"],
         "birthmark.predictor.models.kinds": ["KINDS", "Kind"],
         "birthmark.predictor.models.model_set": ["Answer"],
