@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data.common.plurals import counted
+from birthmark.data.common.without_pandas import with_pandas
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.features.told import Told
 from birthmark.predictor import histories, parts, saved_images
@@ -412,6 +413,7 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
 
 
 def _own_set(estimator: Estimator) -> type[ModelSet[Any]]:
+    with_pandas()
     from birthmark.predictor.models.estimators.set import models_of  # slow to import
 
     return models_of(estimator)

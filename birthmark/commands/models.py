@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from birthmark.data.common.plurals import counted
+from birthmark.data.common.without_pandas import with_pandas
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output, print_json, tell
 from birthmark.predictor.models.kinds import BEST
@@ -177,6 +178,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Show side by side how versions were trained, and how each does on one dataset."""
+    with_pandas()
     from birthmark.training.reports import side_by_side
 
     kept = _registry(place.registry)

@@ -34,7 +34,9 @@ def locality(comparison: Comparison) -> pd.DataFrame:
                     shares["Target", "of optimal"] = 100 * found.of_optimal
                     rows.append(((day, state, mode or "", policy), shares))
     frame = _frame(rows, ["Day", "State", "Mode", "Condition"])
-    return frame.set_axis(pd.MultiIndex.from_tuples(frame.columns), axis="columns")
+    headings = [(of.capitalize(), each.capitalize()) for of in _OF for each in _EACH]
+    headings.append(("Target", "of optimal"))
+    return frame.set_axis(pd.MultiIndex.from_tuples(headings), axis="columns")
 
 
 def saved_time(comparison: Comparison) -> pd.DataFrame:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +46,11 @@ parameters = { max_depth = 2 }
 """
 
 RULES = """
-import pyarrow.compute as pc
+import pandas as pd
 
 def dotted(lives):
-    return pc.match_substring(lives["name"], ".")
+    names = lives.select(["name"]).to_pandas()["name"]
+    return pd.Series([b"." in name for name in names], dtype="boolean")
 """
 
 NIGHT = """
@@ -130,6 +134,19 @@ def test_evaluate_tests_them_beside_the_built_in_ones(
     assert "Not tested" not in text
     told = json.loads(run(app, *asked, "--estimators", "--json", "-"))
     assert {"shallow", "best"} <= {row["model"] for row in told["figures"]}
+
+
+@pytest.mark.deep
+def test_the_program_itself_takes_them(registry: Path, folder: Path) -> None:
+    """Which does without pandas otherwise."""
+    asked = ["evaluate", folder / "day1", "--registry", registry, "--estimators"]
+    command = [sys.executable, "-m", "birthmark", *map(str, asked)]
+    place = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        command, capture_output=True, check=False, text=True, env=os.environ | {"PYTHONPATH": place}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r" dot +shallow +", done.stdout)
 
 
 @pytest.mark.deep
