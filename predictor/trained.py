@@ -231,11 +231,9 @@ class TrainedModel:
     def save(self, directory: Path) -> list[str]:
         """Write the model and its compiled images to files in ``directory``; return their names.
 
-        Raises ``ValueError`` for a predicate whose function cannot be imported by its name, and for
-        estimators that were not loaded.
+        Estimators that were not loaded are left out. Raises ``ValueError`` for a predicate whose
+        function cannot be imported by its name.
         """
-        if missing := self.estimators.keys() - self.models.keys():
-            raise ValueError(f"estimators {', '.join(sorted(missing))}: they were not loaded")
         _check_named(self.predicates)
         files = [name for models in self.models.values() for name in models.save(directory)]
         predicates = [
@@ -245,7 +243,7 @@ class TrainedModel:
         content = {
             "format": _FORMAT,
             "kinds": [kind for kind in self.kinds if kind in KINDS],
-            "estimators": [own.to_json() for own in self.estimators.values()],
+            "estimators": [own.to_json() for k, own in self.estimators.items() if k in self.models],
             "best": _best(self.models),
             "best_hints": _best(self.hints),
             "parameters": self.parameters,

@@ -211,13 +211,14 @@ def test_the_configuration_of_the_nightly_run_serves_as_such_a_file(folder: Path
 
 @pytest.mark.deep
 def test_a_night_trains_and_tests_them(folder: Path, traces: list[str], tmp_path: Path) -> None:
-    (tmp_path / "birthmark.toml").write_text(NIGHT + OWN)
+    night = NIGHT.replace("workers = 1", "workers = 2")
+    (tmp_path / "birthmark.toml").write_text(night + OWN)
     config = read_config(tmp_path / "birthmark.toml")
     for day in (0, 1):
         (tmp_path / f"day{day}.txt").write_text(traces[day])
-        night = nightly(config)
-    assert night.decision is not None
-    (name,) = night.tested
+        done = nightly(config)
+    assert done.decision is not None
+    (name,) = done.tested
     told = json.loads((tmp_path / "datasets" / name / "evaluation.json").read_text())
     figures = {(row["predicate"], row["model"]) for row in told["figures"]}
     assert {("kept", "best"), ("kept", "shallow"), ("dot", "shallow")} <= figures
