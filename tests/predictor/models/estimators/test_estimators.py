@@ -241,3 +241,18 @@ def test_names_are_scored_by_what_was_seen_of_names(model: TrainedModel) -> None
     scores = model.scores(creates, "tree", ["name:lock"])["name:lock"]
     truth = pa.array(NAME_PREDICATES["lock"].evaluate(NAMED))
     assert np.array_equal(scores > 0.5, np.array(truth))
+
+
+def test_a_package_offers_its_own_by_an_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "own_learners-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: own-learners\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(
+        "[birthmark.estimators]\noak = sklearn.tree:DecisionTreeClassifier\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    made = from_config({"kind": "own", "class": "oak", "parameters": {"max_depth": 2}}).made()
+    assert isinstance(made, DecisionTreeClassifier)
+    assert made.max_depth == 2
