@@ -23,7 +23,7 @@ from birthmark.predictor.models.estimators.estimator import from_config
 from birthmark.predictor.predicates import own_predicate
 from birthmark.training.config import ConfigError, Engine, Settings, read_config, read_own
 from birthmark.training.engine import current, opened
-from birthmark.training.evaluate.evaluation import evaluate as tested
+from birthmark.training.evaluate.evaluation import evaluate as figures_of
 from birthmark.training.learn.train import Lives, fit
 from birthmark.training.nightly.run import nightly
 from birthmark.training.registry.stored import load
@@ -232,11 +232,11 @@ def test_other_processes_train_and_test_them_the_same(
     asked = [own_predicate("kept", "writes > 2")]
     lives, settings = Lives(("monday",), *days[0]), Settings(trees=4, rounds=2)
     here, _ = fit(lives, settings, asked, {"shallow": own})
-    figures = tested(here, *days[1])
+    figures = figures_of(here, *days[1])
     with opened(Engine(workers=2), tmp_path):
         assert current().run([delayed(len)("ab")]) == [2]
         there, _ = fit(lives, settings, asked, {"shallow": own})
-        assert tested(there, *days[1]).equals(figures)
+        assert figures_of(there, *days[1]).equals(figures)
     assert there.kinds == here.kinds
     creates = here.creates("file", days[0][0])
     for kind in here.kinds:
