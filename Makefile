@@ -137,7 +137,7 @@ lowest: $(VENV)/.built ## quick tests with the lowest versions that pyproject.to
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml
-	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --extra dask --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
+	uv pip compile --quiet --universal --generate-hashes --no-header --extra bench --extra build --extra dask --extra dev --constraint requirements.lock --output-file requirements-dev.lock pyproject.toml
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) quickstart target

@@ -78,6 +78,10 @@ class Encoding:
     def __init__(self, values: Mapping[str, pa.UInt32Array]) -> None:
         self.values = {attribute: values[attribute] for attribute in CODED}
 
+    def __repr__(self) -> str:
+        own = ", ".join(f"{len(values)} of {name}" for name, values in self.values.items())
+        return f"<Encoding of creates, codes: {own}>"
+
     @classmethod
     def learn(cls, creates: pa.Table) -> Self:
         """Return the encoding that gives codes to the values that are frequent in ``creates``."""

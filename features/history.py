@@ -116,6 +116,9 @@ class History:
     def __init__(self, max_keys: int = MAX_KEYS) -> None:
         self._keeper = HistoryKeeper(max_keys)
 
+    def __repr__(self) -> str:
+        return f"<History of {len(self.to_table()):,} keys>"
+
     def follow(self, lives: pa.Table, behind: float = 0.0) -> pa.ChunkedArray:
         """Return the history of each row of a files or names table at its birth, and learn them.
 

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from birthmark.predictor.answers.operating_points import OperatingPoints as OperatingPoints
     from birthmark.predictor.answers.point import Point as Point
     from birthmark.predictor.fit.thresholds import Limit as Limit
+    from birthmark.predictor.fit.time_blocks import TimeBlocks as TimeBlocks
     from birthmark.predictor.labels import births as births
     from birthmark.predictor.labels import tally as tally
     from birthmark.predictor.models.able.estimator import AbleTree as AbleTree
     from birthmark.predictor.models.able.model import TreePath as TreePath
+    from birthmark.predictor.models.estimators.encoder import CreateEncoder as CreateEncoder
     from birthmark.predictor.models.forest.estimator import ForestModel as ForestModel
     from birthmark.predictor.models.kinds import KINDS as KINDS
     from birthmark.predictor.models.kinds import Kind as Kind
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from birthmark.predictor.predicates import NAME_PREDICATES as NAME_PREDICATES
     from birthmark.predictor.predicates import Predicate as Predicate
     from birthmark.predictor.predicates import from_config as from_config
+    from birthmark.predictor.predicates import own_predicate as own_predicate
     from birthmark.predictor.trained import TrainedModel as TrainedModel
 
 __getattr__, __all__ = offered(
@@ -38,9 +41,11 @@ __getattr__, __all__ = offered(
         "birthmark.predictor.answers.operating_points": ["OperatingPoints"],
         "birthmark.predictor.answers.point": ["Point"],
         "birthmark.predictor.fit.thresholds": ["Limit"],
+        "birthmark.predictor.fit.time_blocks": ["TimeBlocks"],
         "birthmark.predictor.labels": ["births", "tally"],
         "birthmark.predictor.models.able.estimator": ["AbleTree"],
         "birthmark.predictor.models.able.model": ["TreePath"],
+        "birthmark.predictor.models.estimators.encoder": ["CreateEncoder"],
         "birthmark.predictor.models.forest.estimator": ["ForestModel"],
         "birthmark.predictor.models.kinds": ["KINDS", "Kind"],
         "birthmark.predictor.models.model_set": ["Answer"],
@@ -56,6 +61,7 @@ __getattr__, __all__ = offered(
             "NAME_PREDICATES",
             "Predicate",
             "from_config",
+            "own_predicate",
         ],
         "birthmark.predictor.trained": ["TrainedModel"],
     },

@@ -12,7 +12,7 @@ from birthmark.predictor.allocation.verdicts import Hinting, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.models.compile import compile_levels, compile_models
-from birthmark.predictor.models.kinds import BEST
+from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.worlds import Worlds
 
@@ -58,9 +58,11 @@ def certainty_name(kind: str, point: Point) -> str:
 def save(trained: Answering, directory: Path) -> list[str]:
     """Write every image that can be made; return their names.
 
-    None is made of models that the format has no room for, and none of hints that were not learned.
+    None is made of models that the format has no room for, none of hints that were not learned, and
+    none of a user's estimators.
     """
-    images = [("", image_name, _image, kind) for kind in trained.kinds]
+    compiled = [kind for kind in trained.kinds if kind in (*KINDS, BEST)]
+    images = [("", image_name, _image, kind) for kind in compiled]
     images += [("hint ", hints_name, hint_image, kind) for kind in trained.hints]
     saved = []
     (directory / DIRECTORY).mkdir()
@@ -75,7 +77,7 @@ def save(trained: Answering, directory: Path) -> list[str]:
             saved.append(name(kind, point))
     return [
         *saved,
-        *(name for kind in trained.kinds for name in _save_levels(trained, kind, directory)),
+        *(name for kind in compiled for name in _save_levels(trained, kind, directory)),
     ]
 
 

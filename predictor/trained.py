@@ -9,6 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.plurals import counted
+from birthmark.data.common.without_pandas import with_pandas
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.features.told import Told
 from birthmark.predictor import histories, parts, saved_images
@@ -23,6 +25,7 @@ from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.best import BestModels, Choice
+from birthmark.predictor.models.estimators.estimator import Estimator, estimators_of, from_json
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.model_set import Answer, ModelSet, told_by_key
 from birthmark.predictor.parameters import Parameters
@@ -50,6 +53,7 @@ class TrainedModel:
 
     After ``fit`` or ``load``: ``kinds``; ``predicates`` by key, and the ``worlds`` in which they
     hold (``predictor.predicates.worlds``); ``models`` by kind, then key;
+    ``estimators`` of the user's, by kind, of which a load has the models only if it is asked to;
     ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
     subject, ``file`` and ``name``; ``heat`` (``predictor.heat``); and ``hints``, by kind, what
     answers HotName for file systems (``predictor.allocation.hot_name``), if HotName is a predicate.
@@ -62,13 +66,24 @@ class TrainedModel:
         self.worlds: list[Worlds] = []
         self.tallies: dict[str, dict[str, int]] = {}
         self.models: dict[str, ModelSet[Any]] = {}
+        self.estimators: dict[str, Estimator] = {}
         self.histories: dict[str, History] = {}
         self.heat = Heat()
         self.hints: dict[str, ModelSet[Any]] = {}
 
+    def __repr__(self) -> str:
+        if not self.models:
+            return "<TrainedModel: nothing learned yet>"
+        of = f"{counted(len(self.predicates), 'predicates')} by {', '.join(self.kinds)}"
+        most = max((tally["known"] for tally in self.tallies.values()), default=0)
+        return f"<TrainedModel: {of}; learned from {counted(most, 'births')}>"
+
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of models that were trained; of several, also ``best``, made of them."""
+        """The kinds of models that were trained; of several, also ``best``, made of them.
+
+        ``best`` is made of kinds that are built in: what a service can answer by.
+        """
         return tuple(self.models)
 
     def fit(
@@ -78,6 +93,7 @@ class TrainedModel:
         predicates: Iterable[Predicate] | None = None,
         kinds: Sequence[str] = tuple(KINDS),
         learner: Learner | None = None,
+        estimators: Mapping[str, Any] = {},
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
@@ -89,6 +105,10 @@ class TrainedModel:
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
         models; None: here and now. Whoever does it, they are the same.
+
+        ``estimators`` are further kinds by their words: classifiers of scikit-learn's conventions
+        that have ``predict_proba``, or ``predictor.models.estimators.Estimator``. They see the rows
+        of ``predictor.models.estimators.set``, and learn each predicate alone.
         """
         learner = learner or LocalLearner()
         if predicates is None:
@@ -96,6 +116,8 @@ class TrainedModel:
         self.predicates = _by_key(predicates)
         self.worlds = worlds_of(self.predicates)
         self.models, best = _sets(kinds)
+        self.estimators = estimators_of(estimators)
+        self.models |= {kind: _own_set(own)() for kind, own in self.estimators.items()}
         self.histories = {"file": History(), "name": History()}
         for subject, lives in (("file", files), ("name", names)):
             told = self._told(births(lives), self.histories[subject])
@@ -207,7 +229,12 @@ class TrainedModel:
         return self.of_kind(kind).rules(point)
 
     def save(self, directory: Path) -> list[str]:
-        """Write the model and its compiled images to files in ``directory``; return their names."""
+        """Write the model and its compiled images to files in ``directory``; return their names.
+
+        Estimators that were not loaded are left out. Raises ``ValueError`` for a predicate whose
+        function cannot be imported by its name.
+        """
+        _check_named(self.predicates)
         files = [name for models in self.models.values() for name in models.save(directory)]
         predicates = [
             {"key": key, "config": predicate.config and dict(predicate.config)}
@@ -215,7 +242,8 @@ class TrainedModel:
         ]
         content = {
             "format": _FORMAT,
-            "kinds": [kind for kind in self.kinds if kind != BEST],
+            "kinds": [kind for kind in self.kinds if kind in KINDS],
+            "estimators": [own.to_json() for k, own in self.estimators.items() if k in self.models],
             "best": _best(self.models),
             "best_hints": _best(self.hints),
             "parameters": self.parameters,
@@ -235,10 +263,18 @@ class TrainedModel:
         ]
 
     @classmethod
-    def load(cls, directory: Path, counts: bool = True, only: Kind | None = None) -> TrainedModel:
+    def load(
+        cls,
+        directory: Path,
+        counts: bool = True,
+        only: Kind | None = None,
+        estimators: bool = False,
+    ) -> TrainedModel:
         """Return the model that was saved in ``directory``; if it can be, of one kind ``only``.
 
         Without ``counts`` it needs less memory, predicts and explains as well, and cannot learn.
+        With ``estimators`` it has the user's, too, if it has all kinds: they are pickles, so this
+        runs code that is in the files; without, none is run.
         Raises ``predictor.parts.DamagedModelError``, a ``ValueError`` that names the file, where
         a part is missing or not as it was saved.
         """
@@ -249,11 +285,14 @@ class TrainedModel:
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
             model.worlds = worlds_of(model.predicates)
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
+            model.estimators = _read_estimators(content.get("estimators", []))
             there: list[str] = content["kinds"]
             best, hinted_best = content.get("best", {}), content.get("best_hints", {})
             wanted = _wanted(there, only, [*best.values(), *hinted_best.values()])
             chosen, hinted_chosen = _read_best(best), _read_best(hinted_best)
             kinds = {kind: _set_of(kind) for kind in there if kind in wanted}
+            if estimators and only is None:
+                kinds |= {kind: _own_set(each) for kind, each in model.estimators.items()}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
             hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -352,7 +391,7 @@ def _add_loaded(sets: dict[str, ModelSet[Any]], chosen: _Best) -> None:
     """Add the best of ``sets`` to them, if any were chosen."""
     if not chosen:
         return
-    own = dict(sets)
+    own = {kind: models for kind, models in sets.items() if kind in KINDS}
     best = BestModels(own, BestModels(own))
     for point in POINTS:
         choices, points = chosen[point]
@@ -394,6 +433,26 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
     if kind not in KINDS:
         raise ValueError(f"no kind of model is called {kind!r}: expected {', '.join(KINDS)}")
     return KINDS[kind].models
+
+
+def _own_set(estimator: Estimator) -> type[ModelSet[Any]]:
+    with_pandas()
+    from birthmark.predictor.models.estimators.set import models_of  # slow to import
+
+    return models_of(estimator)
+
+
+def _read_estimators(saved: Iterable[Mapping[str, Any]]) -> dict[str, Estimator]:
+    return {own.kind: own for own in map(from_json, saved)}
+
+
+def _check_named(predicates: Mapping[str, Predicate]) -> None:
+    for key, predicate in predicates.items():
+        if predicate.config is None and key not in BUILT_IN:
+            raise ValueError(
+                f"predicate {key!r} cannot be saved: expected a function that can be imported,"
+                " of a module and not of a notebook"
+            )
 
 
 def _predicate(saved: dict[str, Any]) -> Predicate:

@@ -6,8 +6,9 @@ below, which alone declare types, defaults and ranges.
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
@@ -27,10 +28,14 @@ from birthmark.training.registry.versions import is_remote
 if TYPE_CHECKING:  # options are made of these settings without what learns
     from birthmark.data.prediction_log import Joining
     from birthmark.predictor import Predicate
+    from birthmark.predictor.models.estimators.estimator import Estimator
 
 
 Matched = Literal["uid", "gid", "client", "dir_name"]
 """What a prediction and a life may have to agree in, besides the name, where both tell it."""
+
+
+_Own = TypeVar("_Own", bound="Own")
 
 
 class ConfigError(InvalidError):
@@ -263,7 +268,42 @@ class Audit(Matching):
     log: Path
 
 
-class Config(Strict):
+class Own(Strict):
+    """Questions and estimators of the user's, besides those that are built in."""
+
+    predicates: list[dict[str, Any]] = Field(default=[])
+    estimators: list[dict[str, Any]] = Field(default=[])
+
+    def all_predicates(self) -> dict[str, Predicate]:
+        """Return the built-in predicates and the configured ones, by key.
+
+        Raises ValueError where a configured one is wrong, or has another's name.
+        """
+        from birthmark.predictor.predicates import BUILT_IN, check, from_config
+
+        predicates = {key: p for key, p in BUILT_IN.items() if p.subject != "directory"}
+        for predicate in map(from_config, self.predicates):
+            check(predicate)
+            if predicates.setdefault(predicate.key, predicate) is not predicate:
+                raise ValueError(f"two predicates have the name {predicate.key!r}")
+        return predicates
+
+    def all_estimators(self) -> dict[str, Estimator]:
+        """Return the configured estimators, by kind.
+
+        Raises ValueError where one is wrong, or has another's word.
+        """
+        from birthmark.predictor.models.estimators.estimator import from_config
+
+        estimators: dict[str, Estimator] = {}
+        for estimator in map(from_config, self.estimators):
+            estimator.made()  # which is to fail now, and not in the middle of a night
+            if estimators.setdefault(estimator.kind, estimator) is not estimator:
+                raise ValueError(f"two estimators are of the kind {estimator.kind!r}")
+        return estimators
+
+
+class Config(Own):
     """Everything in the file."""
 
     traces: Traces = Traces()
@@ -275,7 +315,6 @@ class Config(Strict):
     audit: Audit | None = None
     engine: Engine = Engine()
     f2fs: Devices | None = None
-    predicates: list[dict[str, Any]] = Field(default=[])
 
     @model_validator(mode="after")
     def _learns_lists(self) -> Self:
@@ -327,32 +366,40 @@ class Config(Strict):
         """The globs of all traces, those of no server first."""
         return [*self.traces.files, *(glob for server in self.servers for glob in server.files)]
 
-    def all_predicates(self) -> dict[str, Predicate]:
-        """Return the built-in predicates and the configured ones, by key.
-
-        Raises ValueError where a configured one is wrong, or has another's name.
-        """
-        from birthmark.predictor import BUILT_IN, from_config
-
-        predicates = {key: p for key, p in BUILT_IN.items() if p.subject != "directory"}
-        for predicate in map(from_config, self.predicates):
-            if predicates.setdefault(predicate.key, predicate) is not predicate:
-                raise ValueError(f"two predicates have the name {predicate.key!r}")
-        return predicates
-
 
 def read_config(path: Path) -> Config:
     """Read and check the configuration file at `path`; raise `ConfigError` if it is not one.
 
     Relative paths in it are taken from the directory that it is in.
     """
+    return _read(path, Config).resolve(path.parent)
+
+
+def read_own(path: Path) -> Own:
+    """Read the user's own of a configuration, or of a file that has nothing else.
+
+    Raises `ConfigError` as `read_config`.
+    """
     try:
-        config = read_toml(path, Config).resolve(path.parent)
-        config.all_predicates()
+        whole = {"datasets", "registry"} & tomllib.loads(path.read_text(encoding="utf-8")).keys()
+    except (OSError, ValueError):
+        whole = set()  # what is wrong is said by who reads it next
+    return read_config(path) if whole else _read(path, Own)
+
+
+def _read(path: Path, model: type[_Own]) -> _Own:
+    try:
+        found = read_toml(path, model)
+        for name, every in (
+            ("predicates", found.all_predicates),
+            ("estimators", found.all_estimators),
+        ):
+            try:
+                every()
+            except ValueError as error:
+                raise ConfigError([f"{path}: {name}: {error}"]) from error
     except OSError as error:
         raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
     except InvalidError as error:
         raise ConfigError(error.reasons) from error
-    except ValueError as error:
-        raise ConfigError([f"{path}: predicates: {error}"]) from error
-    return config
+    return found

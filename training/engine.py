@@ -6,7 +6,7 @@ see under the same path, and only what is as small as a path is sent. It makes i
 not at all, and the same ones whoever runs it and however often: so a task whose worker died is run
 again by another, and the results are the same bytes whichever engine and however many workers.
 
-What is sent between our own processes is pickled; nothing that is stored is.
+What is sent between our own processes is pickled; of what is stored only estimators of users are.
 """
 
 from __future__ import annotations

@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from birthmark.data.common.plurals import counted
+from birthmark.data.common.without_pandas import with_pandas
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, print_json, tell
+from birthmark.outputs import Json, output, print_json, tell
 from birthmark.predictor.models.kinds import BEST
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import fields, line, show, working
 from birthmark.training.config import Keeping
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from pandas import DataFrame
+
     from birthmark.training.registry.versions import Registry
 
 app = typer.Typer(no_args_is_help=True, help="Keep, choose and check trained models.")
@@ -159,6 +163,52 @@ def verify(
 
 @app.command()
 @with_options
+def compare(
+    versions: Annotated[
+        list[str], typer.Argument(metavar="VERSION", help="stored versions, two or more")
+    ],
+    place: _Place,
+    dataset: Annotated[
+        Path | None, typer.Option(help="test all of them on this dataset, and compare")
+    ] = None,
+    estimators: Annotated[
+        bool,
+        typer.Option("--estimators", help="test estimators of your own, too; runs their code"),
+    ] = False,
+    parquet: Annotated[
+        Path | None, output("write all figures of these tests to this file, Parquet")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show side by side how versions were trained, and how each does on one dataset."""
+    with_pandas()
+    from birthmark.training.reports import side_by_side
+
+    kept = _registry(place.registry)
+    if len(set(versions)) < 2:
+        raise typer.BadParameter("expected two versions or more", param_hint="VERSION")
+    if parquet is not None and dataset is None:
+        raise typer.BadParameter("is for the tests on a --dataset", param_hint="--parquet")
+    differs = side_by_side.differences(kept, versions)
+    told: dict[str, Any] = {"differences": json.loads(differs.to_json(orient="index"))}
+    tables = [_side_by_side("What differs", differs)]
+    if dataset is not None:
+        with working("testing"):
+            figures = side_by_side.figures(kept, versions, dataset, estimators)
+        means = side_by_side.means(figures)
+        told["means"] = json.loads(means.reset_index().to_json(orient="records"))
+        tables.append(_means("Means over the predicates of files", means))
+        if parquet is not None:
+            figures.to_parquet(parquet)
+    if as_json:
+        print_json(told)
+        return
+    for table in tables:
+        show(table, columns=200)
+
+
+@app.command()
+@with_options
 def prune(
     place: _Place,
     keeping: Annotated[Keeping, Options()],
@@ -175,6 +225,30 @@ def prune(
         return
     for version in going:
         line(f"{'would remove' if dry_run else 'removed'}  {version}")
+
+
+def _side_by_side(title: str, frame: DataFrame) -> Table:
+    table = Table("", *frame.columns, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for name, cells in frame.iterrows():
+        table.add_row(Text(str(name)), *(Text(_cell(cell)) for cell in cells))
+    return table
+
+
+def _means(title: str, frame: DataFrame) -> Table:
+    headings = ("Model", "Version", "Correct", "TruePos", "FalsePos")
+    table = Table(*headings, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    for row in frame.reset_index().to_dict("records"):
+        figures = (row[column] for column in frame.columns)
+        table.add_row(row["model"], row["version"], *map(_percent, figures))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if value is None or value != value:
+        return "–"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def _registry(place: Path | str, cache: Path | None = None) -> Registry:

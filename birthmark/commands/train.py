@@ -30,6 +30,13 @@ _Version = Annotated[
     str | None, typer.Option(help="stored version of the model; default: the published")
 ]
 _Loss = Annotated[Settings, Options(only=("without_loss",))]
+_Estimators = Annotated[
+    bool,
+    typer.Option(
+        "--estimators",
+        help="test estimators of your own, too, which runs the code that they were saved with",
+    ),
+]
 
 
 @with_options
@@ -38,19 +45,27 @@ def train(
     registry: _Registry,
     settings: Annotated[Settings, Options()],
     testing: Annotated[Testing, Options()],
+    config: Annotated[
+        Path | None,
+        typer.Option(help="TOML file with predicates and estimators of your own, to train as well"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from birthmark.data.generated import describe
+    from birthmark.training.config import ConfigError, Own, read_own
     from birthmark.training.learn.train import read_lives
     from birthmark.training.nightly.candidate import train_alone
     from birthmark.training.registry.stored import load_published
     from birthmark.training.registry.versions import Registry
 
+    with exits(MISCONFIGURED, ConfigError):
+        own = Own() if config is None else read_own(config)
+        asked = own.all_predicates().values(), testing.test, own.all_estimators()
     with working("training") as step:
         versions = Registry(registry)
         lives = read_lives(datasets, settings.without_loss)
-        candidate = train_alone(load_published(versions), lives, settings, test=testing.test)
+        candidate = train_alone(load_published(versions), lives, settings, *asked)
         step("publishing")
         version = versions.publish(candidate.write_parts, candidate.manifest)
     manifest = candidate.manifest
@@ -98,6 +113,7 @@ def evaluate(
     plot: Annotated[
         Path | None, output("draw the accuracy of all models to this file, .svg or .png")
     ] = None,
+    estimators: _Estimators = False,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
@@ -107,7 +123,7 @@ def evaluate(
     from birthmark.training.reports.terminal import accuracy_tables, answers_tables
 
     with working("testing"):
-        trial = _trial(dataset, registry, version, loss.without_loss)
+        trial = _trial(dataset, registry, version, loss.without_loss, estimators)
         found = trial.assessment
         for table, path in (
             (found.evaluation, parquet),
@@ -131,6 +147,7 @@ def evaluate(
     line(f"Bounds of what answers, {trial.bounds_in_words()}")
     if trial.touched.files or trial.touched.names:
         line(f"Loss may have touched {trial.touched.in_words()}.")
+    _tell_untested(trial)
 
 
 @with_options
@@ -140,11 +157,13 @@ def report(
     out: Annotated[Path, output("HTML page to write")],
     loss: _Loss,
     version: _Version = None,
+    estimators: _Estimators = False,
 ) -> None:
     """Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."""
     with working("testing and drawing"):
-        trial = _trial(dataset, registry, version, loss.without_loss)
+        trial = _trial(dataset, registry, version, loss.without_loss, estimators)
         out.write_text(trial.report(), encoding="utf-8")
+    _tell_untested(trial)
 
 
 def nightly(
@@ -195,12 +214,20 @@ def _rehearse(config: Path, as_json: bool) -> None:
     tell(told, as_json)
 
 
-def _trial(dataset: Path, registry: str, version: str | None, without_loss: bool) -> EvaluationRun:
+def _tell_untested(trial: EvaluationRun) -> None:
+    model = trial.stored.model
+    if own := [kind for kind in model.estimators if kind not in model.kinds]:
+        line(f"Not tested without --estimators: {', '.join(own)}")
+
+
+def _trial(
+    dataset: Path, registry: str, version: str | None, without_loss: bool, estimators: bool
+) -> EvaluationRun:
     """Return a version's test; raise ValueError for a dataset that shows nothing to test."""
     from birthmark.training.registry.stored import load
     from birthmark.training.registry.versions import Registry
     from birthmark.training.reports.evaluation_run import EvaluationRun
 
-    trial = EvaluationRun(load(Registry(registry), version), dataset, without_loss)
+    trial = EvaluationRun(load(Registry(registry), version, estimators), dataset, without_loss)
     trial.expect_births()
     return trial

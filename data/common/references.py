@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from birthmark.data.common.without_pandas import with_pandas
+
 
 def imported(reference: str, group: str) -> Any:
     """Return what ``reference`` names: ``package.module:name``, or an entry point of ``group``.
@@ -17,6 +19,7 @@ def imported(reference: str, group: str) -> Any:
     Raises ``ValueError``, which says what was expected, where there is none, or its package is not
     installed or cannot be imported.
     """
+    with_pandas()
     module, colon, name = reference.partition(":")
     if not colon:
         return _entry_point(reference, group)

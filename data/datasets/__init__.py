@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from birthmark.data.datasets.tables import read_files as read_files
     from birthmark.data.datasets.tables import read_names as read_names
     from birthmark.data.datasets.tables import read_table as read_table
+    from birthmark.data.datasets.text import with_text as with_text
 
 __getattr__, __all__ = offered(
     __name__,
@@ -21,5 +22,6 @@ __getattr__, __all__ = offered(
             "read_names",
             "read_table",
         ],
+        "birthmark.data.datasets.text": ["with_text"],
     },
 )

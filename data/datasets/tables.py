@@ -31,6 +31,7 @@ import pyarrow.parquet as pq
 from birthmark.data.common import durable
 from birthmark.data.datasets import ingests
 from birthmark.data.datasets.partitions import TRAFFIC, Partitions, partitions, rows_by_server
+from birthmark.data.datasets.text import with_text
 from birthmark.data.schema import FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 
 TABLES = {
@@ -266,8 +267,12 @@ def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
     return pc.coalesce(batch["born"], batch["first_seen"])
 
 
-def read_table(directory: Path, table: str, columns: list[str] | None = None) -> pa.Table:
+def read_table(
+    directory: Path, table: str, columns: list[str] | None = None, text: bool = False
+) -> pa.Table:
     """Read a table of a dataset (a key of :data:`TABLES`) as its schema has it.
+
+    With ``text`` there is beside each column of names one of text (`data.datasets.text`).
 
     Raises:
         FileNotFoundError: the directory is no dataset, or lacks a file that its records name.
@@ -280,7 +285,7 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
     wanted = pa.schema([schema.field(name) for name in columns]) if columns else schema
     paths = [str(path) for path in ingests.table_files(Path(directory), table)]
     if not paths:
-        return wanted.empty_table()
+        return with_text(wanted.empty_table()) if text else wanted.empty_table()
     physical = pa.schema([each for each in schema if each.name != "server"] + list(PARTITIONING))
     hive = ds.HivePartitioning(PARTITIONING, segment_encoding="uri")
     checked = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
@@ -292,16 +297,17 @@ def read_table(directory: Path, table: str, columns: list[str] | None = None) ->
         partition_base_dir=str(folder),
     )
     try:
-        return source.to_table(columns=wanted.names).cast(wanted)
+        found = source.to_table(columns=wanted.names).cast(wanted)
     except (OSError, pa.ArrowException) as error:
         raise ValueError(f"{folder}: expected intact Parquet files: {error}") from error
+    return with_text(found) if text else found
 
 
-def read_files(directory: Path) -> pa.Table:
-    """Read a dataset's files table (:data:`birthmark.data.schema.FILES`)."""
-    return read_table(directory, "files")
+def read_files(directory: Path, text: bool = False) -> pa.Table:
+    """Read a dataset's files table (:data:`birthmark.data.schema.FILES`); ``text``: names, too."""
+    return read_table(directory, "files", text=text)
 
 
-def read_names(directory: Path) -> pa.Table:
-    """Read a dataset's names table (:data:`birthmark.data.schema.NAMES`)."""
-    return read_table(directory, "names")
+def read_names(directory: Path, text: bool = False) -> pa.Table:
+    """Read a dataset's names table (:data:`birthmark.data.schema.NAMES`); ``text``: names, too."""
+    return read_table(directory, "names", text=text)

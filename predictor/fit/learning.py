@@ -120,7 +120,7 @@ class LocalLearner:
         found = {}
         for kind, models in sets.items():
             lesson.train(models, lesson.holdout.learned)
-            folds = (delayed(lesson.asked)(models, fold) for fold in lesson.holdout.folds)
+            folds = (delayed(_asked)(lesson, models, fold) for fold in lesson.holdout.folds)
             found[kind] = Parallel(n_jobs=-1, prefer="threads")(folds)
             lesson.finish(models, found[kind])
         if best is not None:
@@ -128,3 +128,11 @@ class LocalLearner:
 
     def finish(self) -> None:
         """Do nothing: all is done."""
+
+
+def _asked(lesson: Lesson, models: ModelSet[Any], fold: int) -> ByTold:
+    """Return how a fold is scored, by one thread: the other cores are for the other folds."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, "openmp"):  # where estimators of users have threads
+        return lesson.asked(models, fold)

@@ -18,7 +18,7 @@ from birthmark.predictor.heat.places import Places
 from birthmark.predictor.heat.rates import WriteRates
 
 
-@dataclass
+@dataclass(repr=False)
 class Heat:
     """Block writes per hour to expect of files, and hot births to expect in directories.
 
@@ -29,6 +29,9 @@ class Heat:
     dirs: HotDirs = field(default_factory=HotDirs)
     hot_dirs: Places = field(default_factory=hot_directories)
     hot_writes: Places = field(default_factory=hot_writes)
+
+    def __repr__(self) -> str:
+        return "<Heat: what to expect of the files and directories that it learned from>"
 
     def fit(self, files: pa.Table) -> Heat:
         """Learn from a files table (``data.schema.FILES``).

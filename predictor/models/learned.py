@@ -25,6 +25,10 @@ class Learned:
     Subclasses learn from a table and score one: ``_learn``, ``scores`` and ``_is_yes``.
     """
 
+    def __repr__(self) -> str:
+        state = "has learned" if hasattr(self, "classes_") else "nothing learned yet"
+        return f"<{type(self).__name__}: {state}>"
+
     def learn(self, table: pa.Table, positive: Answers) -> Self:
         """Learn from the rows of ``table`` and where the answer is yes; forget what was before."""
         self._learn(table, positive)

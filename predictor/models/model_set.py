@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
+from birthmark.data.common.plurals import counted
 from birthmark.features.creates import of_names
 from birthmark.features.told import TOLD, Told, told_of
 from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores
@@ -99,6 +100,9 @@ class ModelSet(dict[str, Model]):
     def __init__(self, models: Mapping[str, Model] = {}) -> None:
         super().__init__(models)
         self.points: dict[Told, dict[str, OperatingPoints]] = {}
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} models of {counted(len(self), 'predicates')}: {', '.join(self)}>"
 
     @classmethod
     def own(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:

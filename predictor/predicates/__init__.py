@@ -1,7 +1,7 @@
 """Questions about lives: the thesis's, and those that users define."""
 
 from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
-from birthmark.predictor.predicates.config import from_config
+from birthmark.predictor.predicates.config import check, from_config, own_predicate
 from birthmark.predictor.predicates.heat import DIRECTORY_PREDICATES, HEAT_PREDICATES
 from birthmark.predictor.predicates.known import BUILT_IN
 from birthmark.predictor.predicates.predicate import Predicate, Subject
@@ -14,5 +14,7 @@ __all__ = [
     "NAME_PREDICATES",
     "Predicate",
     "Subject",
+    "check",
     "from_config",
+    "own_predicate",
 ]

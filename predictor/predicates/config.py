@@ -1,35 +1,44 @@
-"""Predicates that users define: a range of sizes, of lifespans, or of both."""
+"""Predicates that users define: ranges of sizes and lifespans, expressions and functions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from birthmark.data.common.choices import expect
 from birthmark.data.common.durations import SECOND
+from birthmark.data.common.references import reference_to
+from birthmark.predictor.predicates.expression import Expression
+from birthmark.predictor.predicates.function import Answering, Function, NamedFunction
 from birthmark.predictor.predicates.known import BUILT_IN
-from birthmark.predictor.predicates.predicate import Predicate, Subject
+from birthmark.predictor.predicates.predicate import Predicate, Rule, Subject
 from birthmark.predictor.predicates.rules import Bounds, in_ranges
 
 _TEXTS = ("name", "subject", "description")
 _BOUNDS = {"size": 1, "lifespan": SECOND}
-_KEYS = (*_TEXTS, *(f"{what}_{side}" for what in _BOUNDS for side in ("above", "at_most")))
+_SIDES = tuple(f"{what}_{side}" for what in _BOUNDS for side in ("above", "at_most"))
+_KEYS = (*_TEXTS, *_SIDES, "expression", "function")
 
 
 def from_config(config: Mapping[str, Any]) -> Predicate:
     """Return the predicate that a table of the configuration describes.
 
-    Keys: ``name``; ``subject`` (``file``, the default, or ``name``); ``description``; and the
-    bounds ``size_above``, ``size_at_most`` (bytes), ``lifespan_above``, ``lifespan_at_most``
-    (seconds), of which at least one must be given. Unknown and true, false are as in
-    ``predictor.predicates.rules``.
+    Keys: ``name``; ``subject`` (``file``, the default, or ``name``); ``description``; and what is
+    asked. That is one of ``expression`` (``predictor.predicates.expression``), ``function``, which
+    names one (``predictor.predicates.function``), and the bounds ``size_above``, ``size_at_most``
+    (bytes), ``lifespan_above``, ``lifespan_at_most`` (seconds), of which at least one must be
+    given. Unknown and true, false are as in ``predictor.predicates.rules``.
 
     >>> from_config({"name": "size>4G", "size_above": 4 * 1024**3}).description
     'size above 4294967296 bytes'
+    >>> from_config({"name": "rewritten", "expression": "bytes_written > 2 * size"}).description
+    'bytes_written > 2 * size'
 
-    Raises ``ValueError``, naming the predicate and the key, for anything else.
+    A function is imported when it is first asked; ``check`` does it at once. Raises ``ValueError``,
+    naming the predicate and the key, for anything else.
     """
     name = config.get("name")
     if not isinstance(name, str) or not name or name.startswith("name:"):
@@ -37,12 +46,69 @@ def from_config(config: Mapping[str, Any]) -> Predicate:
     for key in sorted(config):
         expect(f"setting of predicate {name!r}", key, _KEYS)
     subject = _subject(name, config.get("subject", "file"))
-    size, lifespan = (_bounds(name, config, what) for what in _BOUNDS)
-    if size == lifespan == (None, None):
-        raise ValueError(f"predicate {name!r}: expected at least one of {', '.join(_KEYS[3:])}")
+    rule = _rule(name, config, subject)
     description = str(config.get("description", _describe(config)))
-    rule = partial(in_ranges, size=size, lifespan=lifespan)
     return Predicate(name, subject, description, "configuration", rule, dict(config))
+
+
+def own_predicate(
+    name: str, asks: str | Answering, subject: Subject = "file", description: str | None = None
+) -> Predicate:
+    """Return a predicate of your own: an expression, or a function of a table of lives.
+
+    >>> own_predicate("rewritten", "bytes_written > 2 * size").key
+    'rewritten'
+
+    A model that learned it can be saved if the function can be imported by its name, which one of
+    a notebook cannot. Raises ``ValueError`` as ``from_config`` does.
+    """
+    config: dict[str, Any] = {"name": name, "subject": subject}
+    if description is None and not isinstance(asks, str):
+        described = asks.__doc__ or str(getattr(asks, "__name__", name))
+        description = described.partition("\n")[0]
+    if description is not None:
+        config["description"] = description
+    if isinstance(asks, str):
+        return from_config(config | {"expression": asks})
+    reference = reference_to(asks)
+    own = from_config(config | {"function": reference or "notebook:function"})
+    return replace(own, rule=Function(asks), config=own.config if reference else None)
+
+
+def check(predicate: Predicate) -> None:
+    """Raise ``ValueError``, naming the predicate, where its function cannot be imported."""
+    if isinstance(predicate.rule, NamedFunction):
+        try:
+            predicate.rule.resolve()
+        except ValueError as error:
+            raise ValueError(f"predicate {predicate.name!r}: function: {error}") from error
+
+
+def _rule(name: str, config: Mapping[str, Any], subject: Subject) -> Rule:
+    size, lifespan = (_bounds(name, config, what) for what in _BOUNDS)
+    bounded = not size == lifespan == (None, None)
+    asked = [key for key in ("expression", "function") if config.get(key) is not None]
+    if bounded + len(asked) != 1:
+        raise ValueError(
+            f"predicate {name!r}: expected at least one of {', '.join(_SIDES)};"
+            " or an expression; or a function"
+        )
+    if bounded:
+        return partial(in_ranges, size=size, lifespan=lifespan)
+    (key,) = asked
+    text = config[key]
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"predicate {name!r}: {key}: expected text, found {text!r}")
+    return NamedFunction(text) if key == "function" else _expression(name, text, subject)
+
+
+def _expression(name: str, text: str, subject: Subject) -> Expression:
+    rule = Expression(text)
+    try:
+        rule.check(subject)
+    except ValueError as error:
+        raise ValueError(f"predicate {name!r}: expression: {error}") from error
+    return rule
 
 
 def _subject(name: str, subject: Any) -> Subject:
@@ -73,8 +139,11 @@ def _bound(name: str, config: Mapping[str, Any], key: str) -> int | None:
 
 
 def _describe(config: Mapping[str, Any]) -> str:
+    for key in ("expression", "function"):
+        if config.get(key) is not None:
+            return str(config[key])
     units = {"size": "bytes", "lifespan": "seconds"}
-    given = [key for key in _KEYS[3:] if config.get(key) is not None]
+    given = [key for key in _SIDES if config.get(key) is not None]
     return " and ".join(
         f"{key.replace('_', ' ')} {config[key]} {units[key.split('_')[0]]}" for key in given
     )

@@ -12,7 +12,7 @@ Subject = Literal["file", "name", "directory"]
 Rule = Callable[[pa.Table, Subject], pa.Array | pa.ChunkedArray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Predicate:
     """A named boolean question about lives, answered true, false or unknown.
 
@@ -26,7 +26,10 @@ class Predicate:
     description: str
     source: str
     rule: Rule = field(repr=False, compare=False)
-    config: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    config: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
+
+    def __repr__(self) -> str:
+        return f"<Predicate {self.key}: {self.description}>"
 
     @property
     def key(self) -> str:

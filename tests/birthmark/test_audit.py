@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from birthmark.cli import app
@@ -22,7 +23,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
-from birthmark.predictor import TrainedModel, births
+from birthmark.predictor import FILE_PREDICATES, TrainedModel, births, own_predicate
 from birthmark.serving.log.prediction_log import PredictionLog, Served
 from birthmark.serving.log.resolver import served
 from birthmark.serving.models.published import load_model
@@ -370,3 +371,28 @@ def test_a_log_from_before_there_were_three_answers_is_audited_without_them(
     rows = audit(registry, days[1], tmp_path / "log").figures.to_pylist()
     assert {row["decided"] for row in rows} == {row["no_standing"] for row in rows} == {None}
     assert all(row["correct"] is not None for row in rows if row["n"])
+
+
+def test_predicates_of_users_are_served_and_audited_as_the_built_in_ones(
+    days: list[Path], tmp_path: Path
+) -> None:
+    """A version that has an estimator, too: it is not loaded to serve, nor to audit."""
+    asked = [FILE_PREDICATES["lock"], own_predicate("brief", "writes == 0 and lifespan <= 5")]
+    files, names = (births(read(days[0])) for read in (read_files, read_names))
+    model = TrainedModel().fit(
+        files, names, asked, kinds=["rules"], estimators={"tree": DecisionTreeClassifier()}
+    )
+    manifest = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": ["day1"]}}
+    registry = Registry(tmp_path / "registry")
+    registry.publish(model.save, manifest | {"inputs": profile(files).to_json()})
+    loaded = load_model(registry)
+    assert loaded.trained.kinds == ("rules",)
+    log_answers(registry, from_files(births(read_files(days[1]))), tmp_path / "log")
+    found = {row["predicate"]: row for row in _figures(registry, days[1], tmp_path / "log")}
+    assert set(found) == {"lock", "brief"}
+    assert found["brief"]["n"] == found["lock"]["n"] > 5000
+    assert found["brief"]["n_true_positive"] == found["lock"]["n_true_positive"] > 0
+
+
+def _figures(registry: Registry, day: Path, log: Path) -> list[dict[str, Any]]:
+    return audit(registry, day, log).figures.to_pylist()

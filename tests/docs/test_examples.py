@@ -231,6 +231,7 @@ def test_the_examples_of_a_page_run_and_print_what_it_shows(
     directory = tmp_path / "reader"
     shutil.copytree(after_readme, directory, symlinks=True)
     monkeypatch.chdir(directory)
+    monkeypatch.syspath_prepend(directory)  # as at Python's prompt
     Session(directory, port).follow(page)
 
 

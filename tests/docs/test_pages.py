@@ -187,7 +187,7 @@ def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path
     for key in Config.model_fields["engine"].annotation.model_fields:  # type: ignore[union-attr]
         assert re.search(rf"^(# )?{key} = ", example[1].partition("[engine]")[2], re.M), key
     bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
-    for key in ("name", "subject", "description", *bounds):
+    for key in ("name", "subject", "description", *bounds, "expression", "function"):
         assert re.search(rf"^(# )?{key} = ", example[1], re.M), key
 
 

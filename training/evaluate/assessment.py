@@ -18,7 +18,7 @@ from birthmark.training.evaluate.three_answers import ANSWERS, RELIABILITY, answ
 from birthmark.training.statistics.bootstrap import SEED
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment:
     """The tables of `EVALUATION`, `CURVES`, `BREAKDOWN`, `ANSWERS` and `RELIABILITY` of one test.
 
@@ -30,6 +30,10 @@ class Assessment:
     breakdown: pa.Table
     answers: pa.Table = field(default_factory=ANSWERS.empty_table)
     reliability: pa.Table = field(default_factory=RELIABILITY.empty_table)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"{len(table):,} of {name}" for name, table in vars(self).items())
+        return f"<Assessment, rows: {rows}>"
 
 
 def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> Assessment:

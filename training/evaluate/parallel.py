@@ -36,7 +36,7 @@ def by_kind(
 
 def _test(scratch: Path, kind: str, test: Test, seed: int) -> None:
     def write(out: Path) -> None:
-        model = TrainedModel.load(scratch / "model", counts=False)
+        model = TrainedModel.load(scratch / "model", counts=False, estimators=True)
         model.models = {kind: model.models[kind]}
         tables = test(model, _read(scratch / "files.arrow"), _read(scratch / "names.arrow"), seed)
         out.mkdir()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.generated import Mark, distinct, in_dataset
 from birthmark.data.schema import FILES
@@ -30,7 +31,7 @@ class TrainingError(ValueError):
     """There is nothing to learn from."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Lives:
     """The lives that a model may learn from, and the names of the datasets that they are from.
 
@@ -47,6 +48,10 @@ class Lives:
     generated: tuple[Mark, ...] = ()
     others: pa.Table = field(default_factory=FILES.empty_table)
     since: datetime | None = None
+
+    def __repr__(self) -> str:
+        of = f"{counted(len(self.files), 'files')}, {counted(len(self.names), 'names')}"
+        return f"<Lives of {', '.join(self.datasets)}: {of}>"
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
         """Return those that began at `since` or later, and before `before`."""
@@ -95,18 +100,23 @@ def _others(files: pa.Table) -> pa.Table:
 
 
 def fit(
-    lives: Lives, settings: Settings, predicates: Iterable[Predicate] | None = None
+    lives: Lives,
+    settings: Settings,
+    predicates: Iterable[Predicate] | None = None,
+    estimators: Mapping[str, Any] = {},
 ) -> tuple[TrainedModel, dict[str, Any]]:
     """Train models of the kinds in `settings`; return them and the manifest to store them under.
 
-    `predicates` None means the built-in ones. The workers of the engine that is open train them.
+    `predicates` None means the built-in ones; `estimators` are further kinds, by their
+    words. The workers of the engine that is open train them.
     Raises `TrainingError` where no file was born.
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
     model = TrainedModel(**settings.parameters())
     with learner() as own:
-        model.fit(lives.with_others(), lives.names, predicates, settings.trained, own)
+        kinds = settings.trained
+        model.fit(lives.with_others(), lives.names, predicates, kinds, own, estimators)
     return model, _manifest(model, lives, settings)
 
 

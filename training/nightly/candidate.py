@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,16 +47,23 @@ class Candidate:
 
 
 def succeed(
-    champion: Stored | None, lives: Lives, settings: Training, predicates: Iterable[Predicate]
+    champion: Stored | None,
+    lives: Lives,
+    settings: Training,
+    predicates: Iterable[Predicate],
+    estimators: Mapping[str, Any] = {},
 ) -> tuple[Candidate, Decision]:
-    """Train a successor to `champion` on `lives`, and judge whether it may take its place."""
+    """Train a successor to `champion` on `lives`, and judge whether it may take its place.
+
+    `estimators` are trained and tested beside it, and do not answer.
+    """
     predicates = list(predicates)
-    model, manifest = fit(lives, settings, predicates)
+    model, manifest = fit(lives, settings, predicates, estimators)
     if champion is None:
-        decision, test = FIRST, test_first(lives, settings, predicates)
+        decision, test = FIRST, test_first(lives, settings, predicates, estimators)
     else:
         published, serve = (champion.model, champion.manifest), manifest["serve"]
-        decision, test = decide(*published, lives, settings, predicates, serve)
+        decision, test = decide(*published, lives, settings, predicates, serve, estimators)
     decision = unless_too_few(decision, champion, len(lives.files), settings.least_births)
     return _candidate(champion, model, manifest, test, judged=True), decision
 
@@ -67,6 +74,7 @@ def train_alone(
     settings: Settings,
     predicates: Iterable[Predicate] | None = None,
     test: bool = Testing().test,
+    estimators: Mapping[str, Any] = {},
 ) -> Candidate:
     """Train on `lives` without asking whether the published model is better.
 
@@ -74,8 +82,9 @@ def train_alone(
     """
     predicates = None if predicates is None else list(predicates)
     known = Training.model_validate({**settings.model_dump(), "kinds": list(settings.trained)})
-    found = test_first(lives, known, predicates) if test else None
-    return _candidate(champion, *fit(lives, settings, predicates), found, judged=False)
+    found = test_first(lives, known, predicates, estimators) if test else None
+    trained = fit(lives, settings, predicates, estimators)
+    return _candidate(champion, *trained, found, judged=False)
 
 
 def _candidate(

@@ -59,6 +59,7 @@ def decide(
     settings: Training,
     predicates: Iterable[Predicate],
     serve: str,
+    estimators: Mapping[str, Any] = {},
 ) -> tuple[Decision, Comparison | None]:
     """Compare the published model with one trained as its successor would be.
 
@@ -82,21 +83,24 @@ def decide(
     unseen = older if until is None else older.born(since=until + timedelta(microseconds=1))
     champion.follow(unseen.files, unseen.names)
     theirs = evaluate(champion, newer.with_others(), newer.names)
-    test = _tested(older, newer, period, settings, predicates, theirs)
+    test = _tested(older, newer, period, settings, predicates, estimators, theirs)
     their_kind = serve if serve in champion.kinds else manifest["serve"]
     before, after = shared_means([(theirs, their_kind), (test.assessment.evaluation, serve)])
     return _judge(before, after, settings.margin, period.day), test
 
 
 def test_first(
-    lives: Lives, settings: Training, predicates: Iterable[Predicate] | None
+    lives: Lives,
+    settings: Training,
+    predicates: Iterable[Predicate] | None,
+    estimators: Mapping[str, Any],
 ) -> Comparison | None:
     """Test a model trained as a first one would be; None where lives are too few."""
     period = newest(lives, settings.zone)
     older, newer = period.split(lives) if period else (lives, lives)
     if period is None or not len(older.files) or not len(newer.files):
         return None
-    return _tested(older, newer, period, settings, predicates)
+    return _tested(older, newer, period, settings, predicates, estimators)
 
 
 def _tested(
@@ -105,9 +109,10 @@ def _tested(
     period: Period,
     settings: Training,
     predicates: Iterable[Predicate] | None,
+    estimators: Mapping[str, Any],
     champion: pa.Table | None = None,
 ) -> Comparison:
-    model, _ = fit(older, settings, predicates)
+    model, _ = fit(older, settings, predicates, estimators)
     # The directories, which are no births, tell of depth.
     found = assess(model, newer.with_others(), newer.names)
     return Comparison(period, len(newer.files), len(newer.names), found, champion)

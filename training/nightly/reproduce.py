@@ -56,10 +56,10 @@ def _again(stored: Stored, champion: Stored | None, datasets: Path) -> Candidate
     lives = read_lives([datasets / name for name in trained["datasets"]], settings.without_loss)
     if trained["from"] is not None:
         lives = lives.born(since=datetime.fromisoformat(trained["from"]))
-    predicates = list(stored.model.predicates.values())
+    predicates, estimators = list(stored.model.predicates.values()), stored.model.estimators
     if manifest["judged"] and isinstance(settings, Training):
-        return succeed(champion, lives, settings, predicates)[0]
-    return train_alone(champion, lives, settings, predicates, manifest["tested"])
+        return succeed(champion, lives, settings, predicates, estimators)[0]
+    return train_alone(champion, lives, settings, predicates, manifest["tested"], estimators)
 
 
 def _settings(stored: Stored) -> Settings:

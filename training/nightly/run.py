@@ -126,7 +126,7 @@ def _work(config: Config, registry: Registry, night: Night, say: Say, now: datet
     _audit(config, registry, held, night, say)
     found = _look(config, held, night, say, now)
     if found is not None:
-        _test(registry, found.datasets, night, say, config.training.without_loss)
+        _test(config, registry, found.datasets, night, say)
         _show(registry, found.datasets)
         _train(config, registry, found, night, say)
     _retain(config, registry, found.datasets if found else [], night, say)
@@ -232,7 +232,7 @@ def _audit(
 
 
 def _test(
-    registry: Registry, held: Sequence[Dataset], night: Night, say: Say, without_loss: bool
+    config: Config, registry: Registry, held: Sequence[Dataset], night: Night, say: Say
 ) -> None:
     """Test the published model on every later dataset that has not been tested on."""
     champion = _champion(registry)
@@ -246,7 +246,8 @@ def _test(
     if untested:
         say(f"testing {champion.version} on {counted(len(untested), 'datasets')}")
         test = delayed(_put_to_test)
-        current().run(test(registry, champion.version, path, without_loss) for path in untested)
+        how = config.training.without_loss, bool(config.estimators)
+        current().run(test(registry, champion.version, path, *how) for path in untested)
         night.tested = [path.name for path in untested]
 
 
@@ -259,10 +260,12 @@ def _show(registry: Registry, held: Sequence[Dataset]) -> None:
             registry.write(REPORT, text)
 
 
-def _put_to_test(registry: Registry, version: str, dataset: Path, without_loss: bool) -> None:
+def _put_to_test(
+    registry: Registry, version: str, dataset: Path, without_loss: bool, estimators: bool
+) -> None:
     """Test a version on a dataset, and leave in it what came of that."""
     check(dataset)
-    tested = EvaluationRun(load(registry, version), dataset, without_loss)
+    tested = EvaluationRun(load(registry, version, estimators), dataset, without_loss)
     # The figures last, because their presence says that this step is done.
     for name, text in (
         (REPORT, tested.report()),
@@ -290,8 +293,8 @@ def _train(config: Config, registry: Registry, found: Horizon, night: Night, say
         check(dataset)
     lives = read_lives(window, config.training.without_loss).born(since=found.since)
     champion = _champion(registry)
-    predicates = config.all_predicates().values()
-    candidate, decision = succeed(champion, lives, config.training, predicates)
+    own = config.all_predicates().values(), config.all_estimators()
+    candidate, decision = succeed(champion, lives, config.training, *own)
     if champion is None and registry.current() is not None:
         decision = replace(decision, reason=f"{registry.current()} is of another release")
     decision = _unless_pinned(registry, decision)
@@ -321,7 +324,11 @@ def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]
             and about["trained_on"]["datasets"] == [path.name for path in window]
             and about["settings"] == config.training.model_dump(mode="json")
         )
-        if same and load(registry, latest).model.predicates == config.all_predicates():
+        model = load(registry, latest).model if same else None
+        if model is not None and (model.predicates, model.estimators) == (
+            config.all_predicates(),
+            config.all_estimators(),
+        ):
             return latest
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from birthmark.predictor import TrainedModel
@@ -15,15 +15,18 @@ class Stored:
     """A version of a registry, checked and loaded."""
 
     version: str
-    manifest: Mapping[str, Any]
+    manifest: Mapping[str, Any] = field(repr=False)
     model: TrainedModel
 
 
-def load(registry: Registry, version: str | None = None) -> Stored:
-    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be."""
+def load(registry: Registry, version: str | None = None, estimators: bool = False) -> Stored:
+    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be.
+
+    With `estimators` those of the user's are loaded, too, which runs code that is in the registry.
+    """
     version = version or registry.published()
     registry.verify(version)
-    model = TrainedModel.load(registry.directory(version))
+    model = TrainedModel.load(registry.directory(version), estimators=estimators)
     return Stored(version, registry.manifest(version), model)
 
 

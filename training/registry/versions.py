@@ -69,6 +69,9 @@ class Registry:
             self._storage = LocalStorage(Path(place))
         self._clock = clock
 
+    def __repr__(self) -> str:
+        return f"<Registry at {self.place}>"
+
     @property
     def place(self) -> str:
         """Where it is, for messages."""

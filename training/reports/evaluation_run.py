@@ -38,6 +38,9 @@ class EvaluationRun:
         tables = read_files(dataset), read_names(dataset)
         self._files, self._names, self.touched = without_loss(*tables, leave_out)
 
+    def __repr__(self) -> str:
+        return f"<EvaluationRun of {self.stored.version} on {self.dataset}>"
+
     def expect_births(self) -> None:
         """Raise ValueError where there is nothing to test on."""
         expect_births(self.dataset, self._files)

@@ -17,7 +17,7 @@ from birthmark.training.evaluate.three_answers import of_served
 from birthmark.training.reports import charts
 from birthmark.training.reports.bounded import abstentions, bounded_tables, failures, known_bounds
 from birthmark.training.reports.environment import pages
-from birthmark.training.reports.labels import SUBJECTS, TITLES
+from birthmark.training.reports.labels import SUBJECTS, TITLES, titles
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
@@ -40,7 +40,7 @@ def render(
     of model that answers, at ``point``. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
-    there = set(evaluation["model"].to_pylist())
+    there = evaluation["model"].to_pylist()
     rows = distributions.to_pylist()
     boxes = [{**row, "name": component_text(row["name"])} for row in rows]
     end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
@@ -50,7 +50,7 @@ def render(
     return page(
         "report.html.j2",
         about=about,
-        kinds={kind: name for kind, name in TITLES.items() if kind in there},
+        kinds=titles(there),
         accuracy=_accuracy(evaluation),
         answers=of_served(assessment.answers, served, point),
         reliability=_reliability(assessment.reliability, served),
@@ -123,7 +123,7 @@ def _curves(curves: pa.Table) -> list[dict[str, Any]]:
             lines = [
                 (kind, name, [r for r in own if (r["model"], r["curve"]) == (kind, name)])
                 for name in wanted
-                for kind in TITLES
+                for kind in titles(row["model"] for row in own)
             ]
             drawn = [
                 (name if name == "cost_constant" else kind, charts.curve(points, "cost" in name))

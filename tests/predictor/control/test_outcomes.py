@@ -60,6 +60,13 @@ def test_what_depends_on_use_is_counted_at_the_end(key: str) -> None:
     assert horizon(BUILT_IN[key]) is None
 
 
+@pytest.mark.parametrize("asked", [{"expression": "lifespan <= 5"}, {"function": "nowhere:f"}])
+def test_an_expression_or_a_function_has_none_so_a_follower_needs_no_code_of_users(
+    asked: dict[str, str],
+) -> None:
+    assert horizon(from_config({"name": "own", **asked})) is None
+
+
 def own(**bounds: Any) -> Predicate:
     return from_config({"name": "own", **bounds})
 

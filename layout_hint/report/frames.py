@@ -1,0 +1,64 @@
+"""Thesis Tables 7.1 to 7.4 as DataFrames, to compute with and to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from birthmark.layout_hint.comparison.figures import Comparison
+from birthmark.layout_hint.report import elapsed
+from birthmark.layout_hint.report.kinds import kinds, policies
+
+_OF, _EACH = ("target", "optimal"), ("total", "read", "write")
+
+
+def locality(comparison: Comparison) -> pd.DataFrame:
+    """Return what fell into the region, as Tables 7.1 to 7.3: means over the seeds, in percent.
+
+    A row is a day, state, mode and policy. The columns are Target and Optimal of all operations, of
+    reads and of writes, and Target's writes in percent of Optimal's.
+    """
+    rows = []
+    for state, mode in kinds(comparison):
+        for day in comparison.days:
+            for policy in policies(comparison):
+                if found := comparison.find(day, policy, mode, state):
+                    shares = {
+                        (of.capitalize(), each.capitalize()): 100
+                        * getattr(getattr(found, of), each).mean
+                        for of in _OF
+                        for each in _EACH
+                    }
+                    shares["Target", "of optimal"] = 100 * found.of_optimal
+                    rows.append(((day, state, mode or "", policy), shares))
+    frame = _frame(rows, ["Day", "State", "Mode", "Condition"])
+    headings = [(of.capitalize(), each.capitalize()) for of in _OF for each in _EACH]
+    headings.append(("Target", "of optimal"))
+    return frame.set_axis(pd.MultiIndex.from_tuples(headings), axis="columns")
+
+
+def saved_time(comparison: Comparison) -> pd.DataFrame:
+    """Return the time that policies save of Default's, as Table 7.4: means, in percent.
+
+    A row is a day, state and mode; a column is a policy, or one with the region in memory.
+    """
+    columns = elapsed.columns(comparison)
+    rows = []
+    for state, mode in kinds(comparison):
+        for day in comparison.days:
+            cells = {
+                name: 100 * found.improvement.mean
+                for name, column in columns.items()
+                if (found := elapsed.result(comparison, day, column, (state, mode)))
+            }
+            rows.append(((day, state, mode or ""), cells))
+    return _frame(rows, ["Day", "State", "Mode"])
+
+
+def _frame(
+    rows: Sequence[tuple[tuple[str, ...], Mapping[Any, float]]], index: list[str]
+) -> pd.DataFrame:
+    places = pd.MultiIndex.from_tuples([place for place, _ in rows], names=index)
+    return pd.DataFrame([cells for _, cells in rows], index=places)

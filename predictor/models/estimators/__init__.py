@@ -1,0 +1,1 @@
+"""Kinds of models that users bring: estimators by scikit-learn's conventions."""

@@ -1,0 +1,34 @@
+"""Tables 7.1 to 7.4 as DataFrames."""
+
+from __future__ import annotations
+
+import pytest
+
+from birthmark.layout_hint.report.frames import locality, saved_time
+from tests.layout_hint.report.made import comparison
+
+
+def test_locality_has_a_row_for_each_day_mode_and_policy() -> None:
+    made = comparison()
+    frame = locality(made)
+    assert frame.index.names == ["Day", "State", "Mode", "Condition"]
+    assert list(frame.columns.get_level_values(0)) == ["Target"] * 3 + ["Optimal"] * 3 + ["Target"]
+    found = made.find("2001-10-23", "HotDir", "reserved")
+    assert found
+    row = frame.loc[("2001-10-23", "fresh", "reserved", "HotDir")]
+    assert row["Target", "Write"] == pytest.approx(100 * found.target.write.mean)
+    assert row["Optimal", "Total"] == pytest.approx(100 * found.optimal.total.mean)
+    assert row["Target", "of optimal"] == pytest.approx(100 * found.of_optimal)
+    assert ("2001-10-24", "fresh", "preferred", "Default") in frame.index
+
+
+def test_saved_time_has_a_column_for_each_policy_and_for_memory() -> None:
+    made = comparison()
+    frame = saved_time(made)
+    assert list(frame.index.names) == ["Day", "State", "Mode"]
+    assert {"HotDir", "HotDir+HotName", "NVRAM"} <= set(frame.columns)
+    assert "Default" not in frame.columns
+    found = made.find("2001-10-23", "HotDir", "reserved")
+    assert found
+    cell = frame.loc[("2001-10-23", "fresh", "reserved"), "HotDir"]
+    assert cell == pytest.approx(100 * found.improvement.mean)
