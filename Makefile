@@ -73,6 +73,22 @@ tap: ## birthmark-tap, which brings `birthmark follow` an interface (needs libpc
 	cargo build --locked --release -p birthmark-tap
 	install -D target/release/birthmark-tap $(BIN)/birthmark-tap
 
+# Where the library goes, as in other programs' makefiles; LIB_PROFILE=dev builds it sooner.
+PREFIX ?= /usr/local
+LIB_PROFILE ?= release
+LIB_VERSION := $(shell sed -n '/workspace.package/,/^$$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+LIB_BUILT = target/$(if $(filter dev,$(LIB_PROFILE)),debug,$(LIB_PROFILE))/libbirthmark.so
+lib: ## libbirthmark for C, with its headers and birthmark.pc: into PREFIX, below DESTDIR if that is set
+	cargo build --locked --profile $(LIB_PROFILE) -p birthmark-clib
+	install -D -s $(LIB_BUILT) "$(DESTDIR)$(PREFIX)/lib/libbirthmark.so.$(LIB_VERSION)"
+	ln -sf libbirthmark.so.$(LIB_VERSION) "$(DESTDIR)$(PREFIX)/lib/libbirthmark.so.0"
+	ln -sf libbirthmark.so.0 "$(DESTDIR)$(PREFIX)/lib/libbirthmark.so"
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/include/birthmark" \
+		layout_hint/include/birthmark.h native/clib/include/birthmark_model.h
+	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(LIB_VERSION)|' native/clib/birthmark.pc.in \
+		> "$(DESTDIR)$(PREFIX)/lib/pkgconfig/birthmark.pc"
+
 tested-tap: # as tap, where there is libpcap; tests that need it are skipped where there is none
 	@if [ -e /usr/include/pcap.h ]; then $(MAKE) --no-print-directory tap; fi
 

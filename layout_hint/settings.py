@@ -27,6 +27,9 @@ STATES: tuple[State, ...] = get_args(State)
 Pace = Literal["fast", "trace"]
 """When the next operation is made: at once, or at its time in the trace."""
 
+KERNEL = "kernel"
+"""The allocator of the file system itself."""
+
 ALL: Literal["all"] = "all"
 BOTH: Literal["both"] = "both"
 
@@ -53,7 +56,7 @@ class Options(Strict):
     policies: str = Field(
         default=ALL,
         description="hints to follow, separated by commas, as hotdir,hotname,hotdir+hotname;"
-        " all: those of the thesis, all three, and the oracle",
+        " all: those of the thesis, all three, and the oracle; package.module:function: one's own",
     )
     mode: Literal[Mode, "all"] = Field(
         default=ALL,
@@ -81,6 +84,9 @@ class Options(Strict):
     )
     cache: str = Field(default="800M", description="size of the buffer cache, as 800M")
     geometry: Geometry = Field(default="freebsd48", description="file system")
+    allocator: str = Field(
+        default=KERNEL, description="who says where blocks are wanted: its kernel, or as packed"
+    )
     partition: str = Field(default="40G", description="size of the file system, as 40G")
     disk: str = Field(default="wd1200bb", description="drive: a name, or a file that ends in .toml")
     jobs: int = Field(default=2, ge=1, description="number of runs at a time")

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from birthmark.layout_hint.comparison import options as read
 from birthmark.layout_hint.comparison.compare import compare
 from birthmark.layout_hint.comparison.figures import Comparison
+from birthmark.layout_hint.comparison.grid import Cell
 from birthmark.layout_hint.disks import read_disk
 from birthmark.layout_hint.replay.days import Day, is_build, make_days
 from birthmark.layout_hint.replay.model_image import read_image
@@ -59,6 +60,27 @@ def study(
             _title(traces, days), days, image, disk, settings, plan, options.jobs,
             partial(progress, "runs"),
         )  # fmt: skip
+
+
+def study_grid(
+    traces: Sequence[Path],
+    model: Path | str,
+    cells: Sequence[Cell],
+    builds: Path | None = None,
+    progress: Progress = lambda what, done, of: None,
+) -> list[tuple[Cell, Comparison]]:
+    """Compare under each combination of a grid, as `study` does; sub-snapshots are made once."""
+    kept = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
+    found = []
+    with kept as into:
+        made = None if all(is_build(trace) for trace in traces) else Path(into)
+        for cell in cells:
+
+            def tell(what: str, done: int, of: int, name: str = cell.name) -> None:
+                progress(f"{what}, {name}" if what == "runs" else what, done, of)
+
+            found.append((cell, study(traces, model, cell.options, made, tell)))
+    return found
 
 
 def _days(

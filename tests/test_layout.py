@@ -116,7 +116,11 @@ def test_the_architecture_page_lists_the_crates_in_the_same_order() -> None:
     assert re.findall(r"^\| `(.+?)` \|", chapter, re.MULTILINE) == listed_crates()
 
 
-UNSAFE = {"layout_hint/hook": "layout_hint/hook/src/", "native/live": "native/live/src/mapping.rs"}
+UNSAFE = {
+    "layout_hint/hook": "layout_hint/hook/src/",
+    "native/live": "native/live/src/mapping.rs",
+    "native/clib": "native/clib/src/lib.rs",
+}
 """The crates that may do what no compiler can check, and where in them; it says why it is sound."""
 
 

@@ -610,6 +610,11 @@ def _(_folder: Path) -> object:
     return native.LayoutTrace([pa.record_batch({"id": [1]})], [])
 
 
+@refused("LayoutError.Allocator")
+def _(_folder: Path) -> object:
+    return replay([]).run('{"allocator": "nothing"}', None, None)
+
+
 @refused("LayoutError.Row")
 def _(_folder: Path) -> object:
     create = {"seq": 0, "time": 0, "op": "create", "status": 0, "id": 0, "new_id": 1}

@@ -25,12 +25,20 @@ def image(
             "--hints", help="compile only what file systems ask: HotName, HotDir and HotWrite"
         ),
     ] = False,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="write what says how likely each answer is, too, for libbirthmark",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compile the published model into an image, which C looks up in without a service."""
     from birthmark.data.common.durable import replaced
     from birthmark.data.common.sizes import size
     from birthmark.predictor.allocation.verdicts import Room, hint_image
+    from birthmark.predictor.model_file import compile_model
     from birthmark.predictor.models.compile import compile_models
     from birthmark.serving.models.published import load_model
     from birthmark.training.registry.versions import Registry
@@ -39,13 +47,21 @@ def image(
     source = context.get_parameter_source("region")
     if not hints and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter("expected --hints with it", param_hint="region")
+    if hints and probabilities:
+        raise typer.BadParameter("expected no --hints with it", param_hint="probabilities")
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
     if hints:
         content = hint_image(
             loaded.trained, loaded.kind, loaded.point, Room.of(size(wanted.region))
         )
+        predicates = len(Image(content).predicates)
     else:
-        content = compile_models(loaded.trained.models[loaded.kind], loaded.point)
+        models = loaded.trained.of_kind(loaded.kind)
+        predicates = len(models)
+        if probabilities:
+            content = compile_model(models, loaded.trained.worlds, loaded.point)
+        else:
+            content = compile_models(models, loaded.point)
     with replaced(out) as path:
         path.write_bytes(content)
     told = {
@@ -53,7 +69,7 @@ def image(
         "version": loaded.version,
         "kind": loaded.kind,
         "point": loaded.point,
-        "predicates": len(Image(content).predicates),
+        "predicates": predicates,
         "bytes": len(content),
     }
     tell(told, as_json)

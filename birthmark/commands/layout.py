@@ -40,6 +40,14 @@ def layout(
         Path | None, typer.Option(help="directory to keep the sub-snapshots in, for the next run")
     ] = None,
     out: Annotated[Path | None, output("directory for figures and pictures")] = None,
+    grid: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS=VALUE,...",
+            help="compare under each of these values of an option, as region=2M,4M; given twice,"
+            " under each combination",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Replay days under policies of layout, and compare what falls into the region."""
@@ -49,6 +57,9 @@ def layout(
 
     if out:
         results.check(out)
+    if grid:
+        _grid(traces, model, asked, grid, builds, out, as_json)
+        return
     with _bars() as bars:
         comparison = study(traces, model, asked, builds, bars)
     written = results.write(comparison, out) if out else []
@@ -59,6 +70,34 @@ def layout(
         show(table)
     for path in written:
         line(f"written     {path}")
+
+
+def _grid(
+    traces: list[Path],
+    model: str,
+    asked: Asked,
+    axes: list[str],
+    builds: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare under each combination of a grid."""
+    from birthmark.layout_hint.comparison.grid import read_grid, table
+    from birthmark.layout_hint.report import cells, results
+    from birthmark.layout_hint.study import study_grid
+
+    wanted = read_grid(axes, asked)
+    with _bars() as bars:
+        found = study_grid(traces, model, wanted, builds, bars)
+    written = results.write_grid(found, out) if out else []
+    rows = table(found)
+    if as_json:
+        typer.echo(json.dumps(rows.to_pylist(), indent=2))
+        return
+    show(cells.table(rows, list(wanted[0].values)))
+    for path in written:
+        if path.parent == out:
+            line(f"written     {path}")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from birthmark.layout_hint.replay.conditions import (
     Settings,
 )
 from birthmark.layout_hint.replay.days import Day
+from birthmark.layout_hint.replay.rules import GROUP, Rule
 from birthmark.layout_hint.replay.runs import Outcome, Replay, Run, run_all
 
 ALL_POLICIES = (*POLICIES, ORACLE, HOT_WRITE, INVERTED, RANDOM)
@@ -33,7 +35,7 @@ DRAWN = (DEFAULT, BOTH, "all three")
 class Plan:
     """Which runs are made of each day."""
 
-    policies: tuple[str, ...]  # Default is always run
+    policies: tuple[str | Rule, ...]  # Default is always run
     modes: tuple[str, ...]
     states: tuple[str, ...]
     nvram: bool  # HotDir+HotName with the region in memory, too
@@ -42,6 +44,7 @@ class Plan:
         """Return the runs, those by default first."""
         found = [Run(DEFAULT, None, state, seed) for state in self.states for seed in seeds]
         others = [each for each in ALL_POLICIES if each in self.policies and each != DEFAULT]
+        others += [rule.name for rule in self.rules]
         kinds = [(policy, False) for policy in others]
         if self.nvram and BOTH in others:
             kinds.append((BOTH, True))
@@ -53,21 +56,32 @@ class Plan:
             for seed in seeds
         ]
 
+    @property
+    def rules(self) -> list[Rule]:
+        """The policies that are of one's own."""
+        return [each for each in self.policies if isinstance(each, Rule)]
 
-def read_policies(text: str) -> tuple[str, ...]:
+
+def read_policies(text: str) -> tuple[str | Rule, ...]:
     """Return the policies of a list with commas; ``all`` are those of the tables and the oracle.
+
+    One that is none of ours is ``package.module:function`` or an entry point (`replay.rules`).
 
     Raises:
         ValueError: one is none.
     """
     known = {each.lower(): each for each in (*ALL_POLICIES, "all three")}
-    found: list[str] = []
+    own = entry_points(group=GROUP).names
+    found: list[str | Rule] = []
     for word in text.split(","):
         if word == "all":
             found += USUAL
-        else:
-            expect("policy", word.lower(), ["all", *known])
+        elif word.lower() in known:
             found.append(known[word.lower()])
+        else:
+            if ":" not in word:
+                expect("policy", word, ["all", *known, *own, "package.module:function"])
+            found.append(Rule.read(word))
     return tuple(dict.fromkeys((DEFAULT, *found)))
 
 
@@ -95,7 +109,7 @@ def compare(
     done = 0
     progress(done, len(runs) * len(days))
     for day in days:
-        replay = Replay(day, settings, image, disk)
+        replay = Replay(day, settings, image, disk, plan.rules)
         outcomes: dict[Run, Outcome] = {}
         for outcome in run_all(replay, runs, kept, jobs):
             outcomes[outcome.run] = outcome

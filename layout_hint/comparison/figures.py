@@ -64,7 +64,7 @@ class Result:
     """One policy on one day: a row of Tables 7.1 to 7.3, and a cell of Table 7.4."""
 
     day: str  # YYYY-MM-DD, or the name of the build
-    policy: str  # a key of POLICIES, or ORACLE, HOT_WRITE, INVERTED, RANDOM
+    policy: str  # a key of POLICIES, or ORACLE, HOT_WRITE, INVERTED, RANDOM; or a rule's
     mode: str | None  # of MODES; None: without hints the region is nothing but a place
     state: str  # of STATES
     nvram: bool  # whether the region was memory instead of disk

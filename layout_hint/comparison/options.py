@@ -12,7 +12,7 @@ from birthmark.layout_hint.comparison.compare import Plan, read_policies
 from birthmark.layout_hint.replay.conditions import Settings
 from birthmark.layout_hint.replay.days import Hours, read_dates
 from birthmark.layout_hint.replay.region import DATA, first_inodes, geometry, region_start
-from birthmark.layout_hint.settings import ALL, BOTH, MODES, STATES, Options
+from birthmark.layout_hint.settings import ALL, BOTH, KERNEL, MODES, STATES, Options
 
 AGE = {"fill": 0.7, "rounds": 8}
 """How a file system is aged: filled so far, and so often partly emptied and filled again."""
@@ -49,6 +49,7 @@ def settings(options: Options) -> Settings:
         disk=options.disk,
         seeds=tuple(range(options.seed, options.seed + options.seeds)),
         age=None if options.state == "fresh" else AGE,
+        allocator=None if options.allocator == KERNEL else options.allocator,
     )
 
 

@@ -50,6 +50,7 @@ class Settings:
     disk: str  # the name of the drive
     seeds: tuple[int, ...]
     age: Mapping[str, Any] | None = None  # how the aged file systems were aged
+    allocator: str | None = None  # who says where blocks are wanted; None: the kernel
 
     @property
     def region(self) -> Region:

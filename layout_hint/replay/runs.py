@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +26,7 @@ from birthmark.layout_hint.replay.conditions import (
 from birthmark.layout_hint.replay.days import MANIFEST, OPERATIONS, Day
 from birthmark.layout_hint.replay.lifetimes import lifetimes
 from birthmark.layout_hint.replay.locality import Locality, locality
+from birthmark.layout_hint.replay.rules import Rule
 
 ROWS = 1 << 16
 """Rows of a batch that is handed to the replay."""
@@ -61,15 +62,27 @@ class Replay:
         settings: what all runs have in common.
         image: the compiled model that hints.
         disk: the drive's parameters.
+        rules: policies besides the model's.
+
+    Raises:
+        ValueError: a rule does not say of each create whether it is hot.
     """
 
-    def __init__(self, day: Day, settings: Settings, image: bytes, disk: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        day: Day,
+        settings: Settings,
+        image: bytes,
+        disk: dict[str, Any],
+        rules: Iterable[Rule] = (),
+    ) -> None:
         self._day, self._settings, self._image = day, settings, image
         self._disk = json.dumps(disk)
         rows = (_batches(day, MANIFEST), _batches(day, OPERATIONS))
         self._trace = birthmark_native.LayoutTrace(*rows)
         self._creates = self._trace.creates()
         self._oracle: pa.Array | None = None
+        self._of_rules = {rule.name: rule.verdicts(self._creates) for rule in rules}
 
     def learn(self, run: Run) -> Outcome:
         """Make a run by default, and learn from it what the oracle knows."""
@@ -88,6 +101,8 @@ class Replay:
 
     def _hints(self, run: Run) -> tuple[pa.Array | None, bytes | None]:
         """Return hints, or the image that the hook is to ask."""
+        if run.policy in self._of_rules:
+            return self._of_rules[run.policy], None
         if run.policy == ORACLE:
             return self._oracle, None
         if run.policy == INVERTED:
@@ -108,6 +123,7 @@ class Replay:
         }
         return {
             "geometry": settings.geometry,
+            "allocator": settings.allocator,
             "bytes": settings.partition,
             "region": None if run.policy == DEFAULT else region,
             "policy": MASKS.get(run.policy, hint_sources.ALL),

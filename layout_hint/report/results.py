@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,10 +11,12 @@ import pyarrow.parquet as pq
 from birthmark.data.common.durable import replaced
 from birthmark.data.generated import marked
 from birthmark.layout_hint import report
+from birthmark.layout_hint.comparison import grid
 from birthmark.layout_hint.comparison.figures import Comparison
 
 RESULTS = "results.json"
 COUNTS = "counts"
+GRID = "grid"
 
 
 def check(out: Path) -> None:
@@ -43,4 +46,25 @@ def write(comparison: Comparison, out: Path) -> list[Path]:
             whole = counts.cast(marked(counts.schema, list(comparison.generated)))
             pq.write_table(whole, aside / COUNTS / f"{name}.parquet", compression="zstd")
         report.draw(comparison, aside)
+    return sorted(path for path in out.rglob("*") if path.is_file())
+
+
+def write_grid(cells: Sequence[tuple[grid.Cell, Comparison]], out: Path) -> list[Path]:
+    """Write a grid into a directory that is empty or not there; return what is in it.
+
+    ``grid.parquet`` and ``grid.json`` have all results as one table; a folder for each combination
+    has what `write` writes. Errors as of `write`.
+    """
+    check(out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    rows = grid.table(cells)
+    marks = {repr(mark): mark for _, found in cells for mark in found.generated}
+    with replaced(out) as aside:
+        aside.mkdir(parents=True)
+        marked_rows = rows.cast(marked(rows.schema, list(marks.values())))
+        pq.write_table(marked_rows, aside / f"{GRID}.parquet", compression="zstd")
+        text = json.dumps(rows.to_pylist(), indent=2) + "\n"
+        (aside / f"{GRID}.json").write_text(text, encoding="utf-8")
+        for cell, found in cells:
+            write(found, aside / cell.name.replace("/", "-"))
     return sorted(path for path in out.rglob("*") if path.is_file())

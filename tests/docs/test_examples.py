@@ -134,10 +134,17 @@ class Session:
     def start(self, command: str, stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
         """Start a command as a shell would, on a terminal 80 columns wide."""
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        sources = {"BIRTHMARK": str(ROOT), "LIB_PROFILE": "dev"}
         return subprocess.Popen(
             ["bash", "-c", command],
             cwd=self.directory,
-            env={**os.environ, "PATH": path, "COLUMNS": "80", "BIRTHMARK_PORT": self.port},
+            env={
+                **os.environ,
+                **sources,
+                "PATH": path,
+                "COLUMNS": "80",
+                "BIRTHMARK_PORT": self.port,
+            },
             text=True,
             stdout=subprocess.PIPE,
             stderr=stderr,

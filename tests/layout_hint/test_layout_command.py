@@ -199,3 +199,72 @@ def test_what_is_no_model_or_no_build_is_refused(day: Path, model: Path, tmp_pat
     (tmp_path / "full" / "notes").write_text("mine")
     result = invoke(day, "--model", model, "--out", tmp_path / "full")
     assert "expected a directory that is empty or not there yet" in str(result.exception)
+
+
+MINE = """
+import pyarrow.compute as pc
+
+def locks(creates):
+    return pc.ends_with(creates["name"], b"lock")
+
+def too_few(creates):
+    return [True]
+"""
+
+
+def test_a_policy_of_ones_own_is_run_beside_ours(
+    day: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "policies_of_mine.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = ("--model", model, "--mode", "preferred", "--seeds", "1", "--no-nvram", *CACHE)
+    found = run(day, *own, "--policies", "HotDir,policies_of_mine:locks")["results"]
+    policies = [each["policy"] for each in found]
+    assert policies == ["Default", "HotDir", "policies_of_mine:locks"]
+    by_default, _, mine = (each["target"]["total"]["mean"] for each in found)
+    assert mine != by_default
+    result = invoke(day, *own, "--policies", "policies_of_mine:too_few")
+    assert "policies_of_mine:too_few: expected" in str(result.exception)
+
+
+def test_a_grid_is_one_table_and_each_of_its_cells_as_if_run_alone(
+    model: Path, tmp_path: Path
+) -> None:
+    hours = ("--from", "05:00", "--to", "06:00")
+    own = ("--model", model, "--policies", "HotDir", "--mode", "preferred", "--seeds", "1")
+    out = tmp_path / "out"
+    rows = run(DAYS[1], *hours, *own, "--grid", "region=2M,4M", "--grid", "cache=16M,32M",
+               "--out", out)  # fmt: skip
+    assert rows == json.loads((out / "grid.json").read_text())
+    assert rows == pq.read_table(out / "grid.parquet").to_pylist()
+    assert [(row["region"], row["cache"], row["policy"]) for row in rows] == [
+        (region, cache, policy)
+        for region in ("2M", "4M")
+        for cache in ("16M", "32M")
+        for policy in ("Default", "HotDir")
+    ]
+    alone = run(DAYS[1], *hours, *own, "--region", "2M", "--cache", "32M")["results"]
+    for row, result in zip(rows[2:4], alone, strict=True):
+        assert row["target_write"] == result["target"]["write"]["mean"]
+        assert row["elapsed"] == result["elapsed"]["mean"]
+    kept = json.loads((out / "region=2M,cache=32M" / "results.json").read_text())
+    assert kept["settings"]["region_length"] == 2 << 20
+    assert len({row["target_write"] for row in rows if row["policy"] == "HotDir"}) > 1
+
+
+def test_the_table_of_a_grid_is_printed(day: Path, model: Path) -> None:
+    own = ("--policies", "HotDir", "--mode", "preferred", "--seeds", "1", *CACHE)
+    result = invoke(day, "--model", model, *own, "--grid", "region=2M,4M")
+    assert result.exit_code == 0, result.output
+    for word in ("region", "2M", "4M", "HotDir", "saved"):
+        assert word in result.stdout
+
+
+def test_an_allocator_places_files_elsewhere_than_the_kernel(day: Path, model: Path) -> None:
+    own = ("--model", model, "--policies", "Default", "--mode", "data", "--seeds", "1", *CACHE)
+    rows = run(day, *own, "--grid", "allocator=kernel,packed")
+    assert [row["inconsistency"] for row in rows] == [None, None]
+    kernel, packed = (row["target_total"] for row in rows)
+    assert packed > kernel
+    result = invoke(day, *own, "--allocator", "nothing")
+    assert 'allocator: "nothing": expected one of packed' in str(result.exception)

@@ -301,6 +301,7 @@ variants! {
         Column: TABLE,
         Row: TABLE,
         Bytes: GEOMETRY,
+        Allocator: LAYOUT,
         Space: GEOMETRY,
         Arrow: DEFECT,
         => Geometry,

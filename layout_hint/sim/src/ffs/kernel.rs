@@ -25,7 +25,7 @@ pub trait Random {
 
 /// A block that a file needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub struct Wanted {
     /// The file's inode.
     pub inode: u32,
     /// The number in the file of the block, or of the one that an indirect block is needed for.
@@ -40,7 +40,7 @@ pub(super) struct Wanted {
 
 /// An indirect block that was just made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Before {
+pub struct Before {
     /// Where it was wanted.
     pub preference: Option<u32>,
     /// Where it is.
@@ -50,6 +50,9 @@ pub(super) struct Before {
 impl Volume {
     /// The address that is preferred for a block of a file (`ffs_blkpref`).
     pub(super) fn prefer_block(&self, file: &File, wanted: &Wanted) -> Option<u32> {
+        if let Some(own) = self.allocator {
+            return own.block(self, wanted).filter(|&address| address < self.geometry.size);
+        }
         match self.kernel {
             Kernel::FreeBsd48 => freebsd48::block(self, wanted),
             Kernel::FreeBsd14 | Kernel::FreeBsd15 => freebsd14::block(self, file, wanted),
@@ -58,6 +61,9 @@ impl Volume {
 
     /// The address that is preferred for an indirect block of a file.
     pub(super) fn prefer_indirect(&self, file: &File, wanted: &Wanted) -> Option<u32> {
+        if let Some(own) = self.allocator {
+            return own.indirect(self, wanted).filter(|&address| address < self.geometry.size);
+        }
         match self.kernel {
             Kernel::FreeBsd48 => freebsd48::indirect(self, wanted),
             Kernel::FreeBsd14 | Kernel::FreeBsd15 => Some(freebsd14::indirect(self, file, wanted)),

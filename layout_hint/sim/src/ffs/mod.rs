@@ -9,11 +9,13 @@
 //! - [`Volume`]: the cylinder groups and their books. It takes and gives back inodes, blocks and
 //!   fragments near a preference.
 //! - [`Kernel`]: whose preferences, and how they are followed.
+//! - [`Allocator`]: preferences of one's own in place of those.
 //! - [`Region`]: where files and directories are placed that are said to be hot.
 //! - [`FileSystem`]: files and directories over all of these. It can log every [`Change`].
 //! - [`Replay`]: a recording of the real allocator, repeated and compared.
 
 mod addresses;
+mod allocators;
 mod bitmap;
 mod blocks;
 mod changes;
@@ -46,6 +48,7 @@ mod shrink;
 mod tests;
 mod volume;
 
+pub use allocators::{named, Allocator, ALLOCATORS};
 pub use changes::Change;
 pub use check::Inconsistency;
 pub use detached::Detached;
@@ -53,7 +56,7 @@ pub use file::{File, DIRECT};
 pub use filesystem::{FileSystem, ROOT};
 pub use geometry::{Format, Geometry, GeometryError, SUPERBLOCK};
 pub use group::{Group, Summary};
-pub use kernel::{Kernel, Random};
+pub use kernel::{Before, Kernel, Random, Wanted};
 pub use lines::RecordingError;
 pub use recording::{Difference, Lcg, Replay};
 pub use region::{Region, RegionError, RegionMode};

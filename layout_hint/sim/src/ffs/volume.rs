@@ -1,5 +1,6 @@
 //! The cylinder groups of a file system, and what is kept of all together.
 
+use super::allocators::Allocator;
 use super::changes::{Change, Changes};
 use super::geometry::Geometry;
 use super::group::{Group, Summary};
@@ -22,6 +23,8 @@ pub struct Volume {
     pub geometry: Geometry,
     /// Whose allocator it is.
     pub kernel: Kernel,
+    /// Who says where blocks are wanted in the kernel's place.
+    pub allocator: Option<&'static dyn Allocator>,
     /// The cylinder groups.
     pub groups: Vec<Group>,
     /// Their counts together.
@@ -46,6 +49,7 @@ impl Volume {
         Volume {
             geometry,
             kernel,
+            allocator: None,
             total,
             contigdirs: vec![0; groups.len()],
             groups,

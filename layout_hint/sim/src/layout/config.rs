@@ -9,6 +9,8 @@ use serde::Deserialize;
 pub struct Config {
     /// Whose allocator and `newfs` it is.
     pub geometry: Kernel,
+    /// The name of who says where blocks are wanted in its place.
+    pub allocator: Option<String>,
     /// Bytes of the partition.
     pub bytes: f64,
     /// The region for hot objects.
@@ -94,6 +96,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             geometry: Kernel::FreeBsd48,
+            allocator: None,
             bytes: 40.0 * f64::from(1 << 30),
             region: None,
             policy: 0,

@@ -75,6 +75,9 @@ pub enum Error {
     /// A partition cannot have so many bytes.
     #[error("bytes: {0}: expected at most 4 TB")]
     Bytes(f64),
+    /// There is no such allocator.
+    #[error("allocator: {0:?}: expected one of {1}")]
+    Allocator(String, String),
     /// A file system cannot have these sizes.
     #[error(transparent)]
     Geometry(#[from] GeometryError),

@@ -11,7 +11,7 @@ use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
 use super::Error;
 use crate::disk::Disk;
-use crate::ffs::{FileSystem, Geometry, Kernel, Region};
+use crate::ffs::{named, Allocator, FileSystem, Geometry, Kernel, Region, ALLOCATORS};
 use birthmark_hook::Verdict;
 use birthmark_storage::drive::Parameters;
 use std::sync::Arc;
@@ -56,6 +56,11 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
     }?)
 }
 
+fn allocator(name: &str) -> Result<&'static dyn Allocator, Error> {
+    let names = || ALLOCATORS.iter().map(|each| each.name()).collect::<Vec<_>>().join(", ");
+    named(name).ok_or_else(|| Error::Allocator(name.into(), names()))
+}
+
 impl Replay {
     /// Makes a run ready. Without a disk nothing takes time but the operations.
     pub fn new(
@@ -68,6 +73,7 @@ impl Replay {
         let mut drive = disk.map(|disk| Disk::new(disk, PARTITION)).transpose()?;
         let began = Instant::now();
         let mut fs = FileSystem::new(geometry, config.geometry, Seeded::new(config.seed))?;
+        fs.volume.allocator = config.allocator.as_deref().map(allocator).transpose()?;
         if let Some(RegionConfig { start, length, inodes, mode }) = config.region {
             let region = Region::of(&geometry, start as u64, length as u64, inodes, mode)?;
             if let Some(drive) = drive.as_mut().filter(|_| config.nvram) {

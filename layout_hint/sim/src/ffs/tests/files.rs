@@ -1,8 +1,8 @@
 //! Random operations on small file systems, after each of which all must be consistent.
 
-use super::{fresh, geometries, Small};
+use super::{addresses, fresh, geometries, Small};
 use crate::ffs::recording::Lcg;
-use crate::ffs::{Error, Geometry, Optimization, Random, Volume, ROOT};
+use crate::ffs::{named, Allocator, Error, Geometry, Optimization, Random, Volume, Wanted, ROOT};
 
 /// What is left of a volume if one does not look where searches begin.
 fn without_rotors(volume: &Volume) -> Volume {
@@ -171,4 +171,53 @@ fn what_is_not_there_is_refused_and_changes_nothing() {
     assert_eq!(filesystem.adopt(file, false), Err(Error::Taken(file)));
     assert_eq!(filesystem.adopt(u32::MAX, false), Err(Error::Taken(u32::MAX)));
     assert_eq!(filesystem.volume, before);
+}
+
+#[test]
+fn a_directory_that_goes_after_the_one_it_was_in_is_counted_in_no_other() {
+    let mut filesystem = fresh(geometries()[0]);
+    let above = filesystem.mkdir(ROOT, false).unwrap();
+    let below = filesystem.mkdir(above, false).unwrap();
+    filesystem.unlink(above).unwrap();
+    filesystem.adopt(above, true).unwrap();
+    filesystem.mkdir(above, false).unwrap();
+    filesystem.unlink(below).unwrap();
+    let within = filesystem.file(above).unwrap().within.unwrap();
+    assert_eq!(within.directories, 1);
+}
+
+#[test]
+fn an_allocator_of_ones_own_says_where_blocks_are_wanted() {
+    let mut filesystem = fresh(geometries()[0]);
+    filesystem.volume.allocator = named("packed");
+    for _ in 0..20 {
+        let directory = filesystem.mkdir(ROOT, false).unwrap();
+        let file = filesystem.create(directory, false).unwrap();
+        filesystem.extend(file, 3 * 16384).unwrap();
+        let addresses = addresses(&filesystem, file);
+        assert!(addresses.iter().all(|at| at / 1024 == 0), "{addresses:?}");
+        assert!(addresses.is_sorted());
+    }
+    assert_eq!(filesystem.check(), Ok(()));
+    assert!(named("nothing").is_none());
+}
+
+#[test]
+fn what_an_allocator_cannot_have_is_no_preference() {
+    struct Beyond;
+    impl Allocator for Beyond {
+        fn name(&self) -> &'static str {
+            "beyond"
+        }
+        fn block(&self, _: &Volume, _: &Wanted) -> Option<u32> {
+            Some(u32::MAX)
+        }
+    }
+    let mut filesystem = fresh(geometries()[0]);
+    filesystem.volume.allocator = Some(&Beyond);
+    let (mut alive, mut random) = (vec![(ROOT, true)], Lcg::default());
+    for _ in 0..600 {
+        operate(&mut filesystem, &mut alive, &mut random);
+        assert_eq!(filesystem.check(), Ok(()));
+    }
 }

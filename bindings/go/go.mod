@@ -1,0 +1,3 @@
+module birthmark
+
+go 1.19
