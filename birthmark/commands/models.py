@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
 from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, print_json, tell
 from birthmark.predictor.models.kinds import BEST
 from birthmark.serving.settings import Settings, variable
-from birthmark.terminal import fields, line, show, working
+from birthmark.terminal import fields, line, numbers, show, styled, table, words, working
 from birthmark.training.config import Keeping
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
@@ -29,7 +27,13 @@ _Version = Annotated[str, typer.Argument(metavar="VERSION", help="stored version
 _Any = Annotated[
     str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
-_RAW = ("serve", "point", "kinds", "held_out_errors")  # what people are told in other words
+_RAW = (
+    "serve",
+    "point",
+    "kinds",
+    "held_out_errors",
+    "champion",
+)  # what people are told in other words
 _Place = Annotated[Settings, Options(("registry",), variable=variable)]
 
 
@@ -43,14 +47,23 @@ def list_(place: _Place, as_json: Json = False) -> None:
     if as_json:
         print_json({**marks, "versions": rows})
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("Version", "State", "Serves", "Files", "Correct", "Why"):
-        table.add_column(heading, no_wrap=True)
+    headings = numbers("Files", "Correct", "Before")
+    listed = table("Version", *words("State"), "Serves", *headings)
     for row in rows:
         files = "" if row["files"] is None else f"{row['files']:,}"
-        state, correct = ", ".join(row["state"]), _percent(row["correct"])
-        table.add_row(row["version"], state, _serves(row, " "), files, correct, row["reason"])
-    show(table, columns=200)
+        shares = _percent(row["correct"]), _percent(row["champion"])
+        state = styled(", ".join(row["state"]), _style(row["state"]))
+        listed.add_row(row["version"], state, _serves(row, " "), files, *shares)
+    show(listed)
+    for row in rows:
+        if {"aside", "damaged"} & {*row["state"]}:
+            line("")
+            line(f"{row['version']}: {row['reason']}")
+
+
+def _style(state: list[str]) -> str:
+    """Return how the state of a version looks in a terminal."""
+    return "red" if "damaged" in state else "green" if "current" in state else ""
 
 
 @app.command("show")
@@ -195,7 +208,16 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         manifest = kept.manifest(version)
     except ValueError as error:
         unknown = dict.fromkeys(
-            ("created", "serve", "point", "files", "kinds", "held_out_errors", "correct")
+            (
+                "created",
+                "serve",
+                "point",
+                "files",
+                "kinds",
+                "held_out_errors",
+                "correct",
+                "champion",
+            )
         )
         return {**row, **unknown, "state": [*state, "damaged"], "reason": str(error)}
     decision = manifest.get("decision") or {}
@@ -208,6 +230,7 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         "kinds": manifest.get("kinds"),
         "held_out_errors": manifest.get("held_out_errors"),
         "correct": decision.get("candidate"),
+        "champion": decision.get("champion"),
         "reason": decision.get("reason"),
     }
 

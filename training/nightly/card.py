@@ -24,6 +24,7 @@ from birthmark.training.statistics.standing import in_words
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
 _SHOWN = 10  # rules in a list, as many as are read
+_TELLING = 24  # of which several are about the same part of a name
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def card_of(
             "trained_on": {key: manifest["trained_on"][key] for key in _ABOUT},
             "bound": _bound(model, kind),
             "test": _test(test, kind) if test else None,
-            "rules": _decisive(model, kind, manifest["point"]),
+            "rules": _telling(model, kind, manifest["point"]),
             "drift": _drift(model, manifest, test, champion) if champion else None,
         }
     )
@@ -93,14 +94,17 @@ def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
     }
 
 
-def _decisive(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
-    """Return the rules that decided most of the files learned from; None where it has no rules."""
+def _telling(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
+    """Return the rules that spare most errors of a guess; None where it has no rules.
+
+    Rules about one part of names stand together, at the place of the first of them.
+    """
     try:
-        rules = model.rules(kind, point)
+        first = model.telling(kind, point)[:_TELLING]
     except ValueError:
         return None
-    first: list[dict[str, Any]] = rules.slice(0, _SHOWN).to_pylist()
-    return first
+    parts = list(dict.fromkeys(rule["rule"] for rule in first))
+    return sorted(first, key=lambda rule: parts.index(rule["rule"]))
 
 
 def _percent(share: float | None) -> float | None:
