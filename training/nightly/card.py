@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from birthmark.data.generated import describe
@@ -20,6 +21,7 @@ from birthmark.training.registry.stored import Stored
 from birthmark.training.reports.bounded import failures
 from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
 from birthmark.training.reports.report import page
+from birthmark.training.reports.verdict import Before, Verdict, of_test
 from birthmark.training.statistics.standing import in_words
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
@@ -43,7 +45,28 @@ class Card:
         """Return the card as one HTML page, complete in itself."""
         card = self.content
         trained = {**card["trained_on"], "marks": describe(card["trained_on"]["generated"])}
-        return page("card.html.j2", card={**card, "trained_on": trained})
+        return page("card.html.j2", card={**card, "trained_on": trained}, verdict=verdict(card))
+
+
+def verdict(card: Mapping[str, Any]) -> Verdict:
+    """Return what a card comes to."""
+    test, drift = card["test"], card["drift"]
+    found = of_test(test["figures"], before=drift and _before(drift, test)) if test else None
+    return found or _UNTESTED
+
+
+_UNTESTED = Verdict(
+    "It is not known: it was not tested when it was trained.",
+    "There is nothing to compare.",
+    "Test it with birthmark evaluate, on a dataset that it has not learned from.",
+)
+
+
+def _before(drift: Mapping[str, Any], test: Mapping[str, Any]) -> Before:
+    """Return what a test says of the version that was published before."""
+    shares = [row["correct"] for row in drift["tested"]]
+    before, now = (fmean(s[when] for s in shares) if shares else None for when in ("before", "now"))
+    return Before(drift["against"], before, now, test["day"])
 
 
 def card_of(
