@@ -28,6 +28,7 @@ class Figure:
     Shares are in percent of the `n` whose end is known: `decided` were a yes or a no, and of these
     `right` came true (None of audits from before there were three answers). `bound` is None where
     none was promised.
+    `guess` is how often always the more frequent answer would have been right.
     `standing` is what is known of it by the published version's answers, whose false positives have
     the 95% interval from `false_positives_low` to `false_positives_high`.
     """
@@ -40,6 +41,7 @@ class Figure:
     standing: Standing | None = None
     false_positives_low: float | None = None
     false_positives_high: float | None = None
+    guess: float | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def _figure(rows: Sequence[Mapping[str, Any]], version: str | None) -> Figure:
         Standing(judged["standing"]) if judged else None,
         judged.get("false_positives_low"),
         judged.get("false_positives_high"),
+        percent(sum(row["n"] * (row.get("guess") or 0) / 100 for row in rows), n),
     )
 
 

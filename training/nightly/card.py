@@ -11,7 +11,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from birthmark.data.generated import describe
@@ -51,7 +50,11 @@ class Card:
 def verdict(card: Mapping[str, Any]) -> Verdict:
     """Return what a card comes to."""
     test, drift = card["test"], card["drift"]
-    found = of_test(test["figures"], before=drift and _before(drift, test)) if test else None
+    found = (
+        of_test(test["figures"], before=drift and Before.on_card(drift, test["day"]))
+        if test
+        else None
+    )
     return found or _UNTESTED
 
 
@@ -60,13 +63,6 @@ _UNTESTED = Verdict(
     "There is nothing to compare.",
     "Test it with birthmark evaluate, on a dataset that it has not learned from.",
 )
-
-
-def _before(drift: Mapping[str, Any], test: Mapping[str, Any]) -> Before:
-    """Return what a test says of the version that was published before."""
-    shares = [row["correct"] for row in drift["tested"]]
-    before, now = (fmean(s[when] for s in shares) if shares else None for when in ("before", "now"))
-    return Before(drift["against"], before, now, test["day"])
 
 
 def card_of(

@@ -42,6 +42,15 @@ class Before:
         found = (made.get(name) for name in ("champion", "candidate", "day"))
         return cls(manifest["compared_with"], *found)
 
+    @classmethod
+    def on_card(cls, drift: Mapping[str, Any], day: str | None) -> Before:
+        """Return what a card's `drift` tells, of a test on `day`."""
+        shares = [row["correct"] for row in drift["tested"]]
+        correct, now = (
+            mean(share[when] for share in shares) if shares else None for when in ("before", "now")
+        )
+        return cls(drift["against"], correct, now, day)
+
     @property
     def change(self) -> float | None:
         """By how many points it is more often right now."""
@@ -164,12 +173,11 @@ class Night:
     def of(cls, name: str, rows: Iterable[Row]) -> Night:
         """Return the sums of rows of `SERVED` that tell yes, no and unsure apart."""
         known = [row for row in rows if row["n"] and row.get("decided") is not None]
-        n, unsure, yes, no = (
-            sum(row[column] for row in known)
-            for column in ("n", "n_unsure", "n_false_positive", "n_false_negative")
-        )
-        guess = sum(row["n"] * (row["guess"] or 0.0) / 100 for row in known)
-        return cls(name, n, n - unsure, n - unsure - yes - no, guess)
+        n, unsure = (sum(row[column] for row in known) for column in ("n", "n_unsure"))
+        # what was said may differ from a yes by score alone: answers are made consistent
+        right = sum((row["n"] - row["n_unsure"]) * (row["right"] or 0) / 100 for row in known)
+        guess = sum(row["n"] * (row["guess"] or 0) / 100 for row in known)
+        return cls(name, n, n - unsure, round(right), guess)
 
     def in_words(self) -> str:
         """Return how many were decided, and how many of these came true."""

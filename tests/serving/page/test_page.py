@@ -155,7 +155,8 @@ def test_a_live_history_that_is_not_there_yet_has_no_figures(
     assert text.count("There is no live history: no follower has made one.") == 2
     section = text.partition('<h2 id="live">')[2].partition("</section>")[0]
     assert "<dl>" not in section
-    assert "<table" in section
+    assert "No create was asked about yet." in section
+    assert "<table" not in section
 
 
 def test_a_name_is_asked_about_by_keyboard_alone(page: Page) -> None:
@@ -223,7 +224,7 @@ def test_what_leads_on_is_there_and_nothing_comes_from_elsewhere(
         assert response.status == 200
         # its style holds, though no other may
         assert (
-            page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") == "1088px"
+            page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") == "1216px"
         )
     assert page.evaluate("document.styleSheets.length") == 1
     response = page.goto("/models/20010101T000000Z-abcdef")
