@@ -101,7 +101,9 @@ def _show(response: OneExplained) -> None:
     for predicate, why in rows:
         said = prediction["answers"][predicate]
         likely = in_percent(prediction["probabilities"][predicate])
-        shown.add_row(predicate, styled(said, STYLES[said]), likely, in_brief(why))
+        follows = said == "yes" and why["answer"] == "no"
+        evidence = "it follows from the others" if follows else in_brief(why)
+        shown.add_row(predicate, styled(said, STYLES[said]), likely, evidence)
     show(shown)
 
 
