@@ -59,9 +59,8 @@ class Before:
     def in_words(self) -> str:
         """Return a sentence on both."""
         if self.change is None:
-            return (
-                f"Of {self.version}, published before, birthmark evaluate --version tells as much."
-            )
+            told = f"birthmark evaluate --version {self.version}"
+            return f"Of the version published before, {told} tells the same."
         about = f"about {self.day}" if self.day else "about the same files"
         return (
             f"When it was trained it was right in {shown(self.now)} {about}, and"
@@ -182,9 +181,8 @@ class Night:
     def in_words(self) -> str:
         """Return how many were decided, and how many of these came true."""
         decided, right = percent(self.decided, self.n), percent(self.right, self.decided)
-        return (
-            f"{shown(decided)} of {self.n:,} answers were a yes or a no; {shown(right)} came true"
-        )
+        said = f"{shown(decided)} of {self.n:,} answers were a yes or a no"
+        return f"{said}, and {shown(right)} of these came true"
 
 
 def of_nights(nights: Sequence[Night], to_do: Iterable[str]) -> Verdict:

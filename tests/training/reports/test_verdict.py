@@ -29,9 +29,8 @@ def test_it_says_how_right_and_how_much_better_than_a_guess() -> None:
         "90.00% of its answers, if each must be a yes or a no (mean of 2 predicates)."
         " As served, it decides 60.00%, of which 99.00% are right."
     )
-    assert found.compared.startswith(
-        "A guess, always the more frequent answer, is right in 80.00%: 50% of its errors are spared."
-    )
+    guess = "A guess, always the more frequent answer, is right in 80.00%"
+    assert found.compared.startswith(f"{guess}: 50% of its errors are spared.")
     assert found.to_do == "Nothing: every bound holds."
 
 
@@ -81,9 +80,8 @@ def test_an_audit_is_compared_with_the_one_before() -> None:
     row = {"n": 1000, "n_unsure": 500, "decided": 50.0, "right": 98.0, "guess": 75.0}
     nights = [Night.of("monday", [{**row, "right": 96.0}]), Night.of("tuesday", [row])]
     found = of_nights(nights, [])
-    assert (
-        found.right == "50.00% of 1,000 answers were a yes or a no, and 98.00% of these came true."
-    )
+    said = "50.00% of 1,000 answers were a yes or a no, and 98.00% of these came true."
+    assert found.right == said
     assert "is right in 75.00% of all. In monday, 50.00% of 1,000" in found.compared
     assert found.to_do == "Nothing: no bound is shown broken."
     assert of_nights(nights[1:], ["a", "b", "c"]).to_do == "a b"
