@@ -44,8 +44,9 @@ CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summa
 FOCUSED = """() => {
   const e = document.activeElement, style = getComputedStyle(e);
   if (e === document.body) return null;
-  if (!e.dataset.seen) e.dataset.seen = ++document.body.dataset.count || (document.body.dataset.count = 1);
-  return [e.dataset.seen, style.outlineStyle, e.matches(".scroll") && !e.ariaLabel];
+  window.seen ??= new Map();
+  if (!seen.has(e)) seen.set(e, seen.size);
+  return [seen.get(e), style.outlineStyle, e.matches(".scroll") && !e.ariaLabel];
 }"""
 """A number of its own for what has the focus, how that is shown, and whether a name is missing."""
 
