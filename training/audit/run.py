@@ -97,7 +97,7 @@ class Audit:
         told = self._told()
         if self.breaches:
             what = named(told[key] for key in self.breaches)
-            yield f"Train on newer days: of {what} no yes is said until a new model is published."
+            yield f"Train on newer days: there is no yes to {what} until a new model is published."
         if self.over():
             what = named(over(row for key, row in told.items() if key not in self.breaches))
             yield f"Beware of a yes to {what}: more of them were wrong than was promised."

@@ -204,5 +204,5 @@ def of_nights(nights: Sequence[Night], to_do: Iterable[str]) -> Verdict:
 def named(rows: Iterable[Row]) -> str:
     """Return the predicates of rows in words, the first of them by name."""
     keys = [key_of(row) for row in rows]
-    more = f" and {len(keys) - FEW} more" if len(keys) > FEW else ""
-    return ", ".join(keys[:FEW]) + more
+    shown = [*keys[:FEW], f"{len(keys) - FEW} more"] if len(keys) > FEW else keys
+    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
