@@ -13,6 +13,7 @@ from birthmark.data.common.percentages import percent
 from birthmark.serving.page import charts
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.labels import AUDITS, AXIS
+from birthmark.training.reports.verdict import guessed
 from birthmark.training.statistics.standing import Standing, by_key, key_of
 
 SHOWN = 90
@@ -129,8 +130,14 @@ def _figure(rows: Sequence[Mapping[str, Any]], version: str | None) -> Figure:
         Standing(judged["standing"]) if judged else None,
         judged.get("false_positives_low"),
         judged.get("false_positives_high"),
-        percent(sum(row["n"] * (row.get("guess") or 0) / 100 for row in rows), n),
+        _guess(rows, n),
     )
+
+
+def _guess(rows: Sequence[Mapping[str, Any]], n: int) -> float | None:
+    """Return how often a guess was right in all rows, percent; None where one does not say."""
+    right = guessed((row["n"], row.get("guess")) for row in rows)
+    return None if right is None else percent(right, n)
 
 
 def standings(audits: Sequence[Audited]) -> list[Standing]:

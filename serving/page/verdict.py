@@ -7,7 +7,7 @@ from typing import Any
 
 from birthmark.serving.page.audited import Audited
 from birthmark.serving.page.warnings import Concern
-from birthmark.training.reports.verdict import Before, Night, Verdict, of_nights, of_test
+from birthmark.training.reports.verdict import Before, Night, Verdict, guessed, of_nights, of_test
 
 _LOGGED = "Nothing now: the next birthmark audit tells how right it is."
 _NOT_LOGGED = "Have what is served logged (--log-predictions), for birthmark audit to tell."
@@ -43,7 +43,7 @@ def _night(audit: Audited) -> Night:
         sum(each.n for each in figures),
         round(sum(n for n, _ in decided)),
         round(sum(n * right / 100 for n, right in decided)),
-        sum(each.n * (each.guess or 0) / 100 for each in figures),
+        guessed((each.n, each.guess) for each in figures),
     )
 
 

@@ -159,14 +159,15 @@ def _nothing_to_do(bounded: Sequence[Row]) -> str:
 class Night:
     """What was answered in one audit, of all predicates together: counts of answers.
 
-    `n` are those whose truth is known, `guess` is how many of them a guess is right about.
+    `n` are those whose truth is known, `guess` is how many of them a guess is right about, None if
+    that is not known.
     """
 
     name: str
     n: int
     decided: int
     right: int
-    guess: float
+    guess: float | None
 
     @classmethod
     def of(cls, name: str, rows: Iterable[Row]) -> Night:
@@ -175,8 +176,8 @@ class Night:
         n, unsure = (sum(row[column] for row in known) for column in ("n", "n_unsure"))
         # what was said may differ from a yes by score alone: answers are made consistent
         right = sum((row["n"] - row["n_unsure"]) * (row["right"] or 0) / 100 for row in known)
-        guess = sum(row["n"] * (row["guess"] or 0) / 100 for row in known)
-        return cls(name, n, n - unsure, round(right), guess)
+        guesses = [(row["n"], row["guess"]) for row in known]
+        return cls(name, n, n - unsure, round(right), guessed(guesses))
 
     def in_words(self) -> str:
         """Return how many were decided, and how many of these came true."""
@@ -185,14 +186,22 @@ class Night:
         return f"{said}, and {shown(right)} of these came true"
 
 
+def guessed(rows: Iterable[tuple[int, float | None]]) -> float | None:
+    """Return of how many answers a guess is right, given so many each and its shares (percent)."""
+    found = [None if share is None else n * share / 100 for n, share in rows]
+    return None if None in found else sum(filter(None, found))
+
+
 def of_nights(nights: Sequence[Night], to_do: Iterable[str]) -> Verdict:
     """Return what the last of some audits says, beside the one before, if there was one.
 
     `to_do` is what there is to do, the most urgent first.
     """
     *before, last = nights
-    guess = shown(percent(last.guess, last.n))
-    compared = f"A guess, always the more frequent answer, is right in {guess} of all. "
+    compared = ""
+    if last.guess is not None:
+        guess = shown(percent(last.guess, last.n))
+        compared = f"A guess, always the more frequent answer, is right in {guess} of all. "
     if before:
         compared += f"In {before[-1].name}, {before[-1].in_words()}."
     else:

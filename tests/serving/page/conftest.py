@@ -65,6 +65,7 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
         "false_positives": 100 * wrong / n,
         "true_positives": 100 * counts["n_true_positive"] / n,
         "occurs": 25.0,
+        "guess": 75.0,
         "false_positives_low": 0.8 * 100 * wrong / n,
         "false_positives_high": 1.2 * 100 * wrong / n,
         "evidence": 0.0,

@@ -6,6 +6,7 @@ With ``TEST_PICTURES`` naming a directory the page is also photographed there, t
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,30 @@ def test_warnings_come_first_and_the_worst_of_them_on_top(page: Page, site: Any)
     assert changes in listed.nth(1).inner_text()
     classes = [each.get_attribute("class") for each in listed.all()]
     assert classes == ["alarm", "warning", "note"]
+
+
+def test_the_verdict_leads(page: Page) -> None:
+    page.goto("/")
+    lines = [each.inner_text() for each in page.locator(".verdict dd").all()]
+    assert re.fullmatch(r"49.99% of 16,221 answers were a yes or a no, and 96.\d\d% .*", lines[0])
+    assert lines[1].startswith("A guess, always the more frequent answer, is right in 75.00% of")
+    assert "In home-20261111, 50.00% of 16,110 answers" in lines[1]
+    assert lines[2].startswith("Train on newer days: ")
+
+
+def test_before_the_first_request_it_says_how_to_ask(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        text = client.get("/").text
+        address = str(client.base_url).rstrip("/")
+    assert f"curl -s {address}/v1/explanations" in text
+    for part in ("traffic", "live", "yes"):
+        section = text.partition(f'<h2 id="{part}">')[2].partition("</section>")[0]
+        assert "<table" not in section
+        assert "<figure" not in section
+    assert "Have what is served logged (--log-predictions)" in text
 
 
 def test_it_tells_what_answers_how_it_is_asked_and_whether_it_is_right(

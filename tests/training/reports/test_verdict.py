@@ -86,3 +86,5 @@ def test_an_audit_is_compared_with_the_one_before() -> None:
     assert found.to_do == "Nothing: no bound is shown broken."
     assert of_nights(nights[1:], ["a", "b", "c"]).to_do == "a b"
     assert "No audit was before." in of_nights(nights[1:], []).compared
+    unknown = of_nights([Night.of("monday", [{**row, "guess": None}])], [])
+    assert unknown.compared == "No audit was before."
