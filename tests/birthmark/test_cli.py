@@ -87,11 +87,12 @@ def test_a_command_line_is_completed(words: str, offered: list[str]) -> None:
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_is_told_how_to_complete(shell: str, tmp_path: Path) -> None:
     program = "import sys; sys.argv[0] = 'birthmark'; from birthmark.__main__ import main; main()"
+    home = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
     run = subprocess.run(
         [sys.executable, "-c", program, "--install-completion", shell],
         capture_output=True,
         check=True,
-        env=os.environ | {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)},
+        env=os.environ | home | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
         text=True,
     )
     assert f"{shell} completion installed in {tmp_path}" in run.stdout
