@@ -44,7 +44,7 @@ COMMANDS = {
     "explain": (
         "Tell of new files what they will become, how likely, and why: the evidence of each yes."
     ),
-    "rules": "List the rules of the published model, those that decide most files first.",
+    "rules": "List the rules of the published model, those first that spare a guess most errors.",
     "image": "Compile the published model into an image, which C looks up in without a service.",
     "layout": "Replay days under policies of layout, and compare what falls into the region.",
     "f2fs": "Have F2FS place files by learned lists of suffixes.",

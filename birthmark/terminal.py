@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
-from rich.table import Column
+from rich.table import Column, Table
 from rich.text import Text
 
 from birthmark.data.common.visible import visible, visible_lines
@@ -70,22 +71,66 @@ def fields(told: Mapping[str, Any]) -> None:
 
 
 def numbers(*headings: str) -> list[Column]:
-    """Return columns of a table that stand to the right, as numbers do."""
-    return [Column(heading, justify="right") for heading in headings]
+    """Return columns of a table that stand to the right, as numbers do, and are never wrapped."""
+    return [Column(heading, justify="right", no_wrap=True) for heading in headings]
+
+
+def words(*headings: str) -> list[Column]:
+    """Return columns of a table whose text is wrapped where there is no room for all of it."""
+    return [Column(heading, overflow="fold") for heading in headings]
+
+
+def table(*columns: str | Column, title: str = "", caption: str = "") -> Table:
+    """Return a table as all are drawn; a column of which only the heading is told never wraps."""
+    whole = [Column(each, no_wrap=True) if isinstance(each, str) else each for each in columns]
+    left: dict[str, Any] = {"title_justify": "left", "caption_justify": "left"}
+    return Table(
+        *whole,
+        title=title or None,
+        caption=caption or None,
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        **left,
+    )
+
+
+def paragraphs(lines: Mapping[str, str]) -> None:
+    """Print paragraphs, each behind its label, no wider than the terminal."""
+    grid = Table.grid(Column(no_wrap=True, style="bold"), *words(""), padding=(0, 2, 0, 0))
+    for label, text in lines.items():
+        grid.add_row(label, text)
+    show(grid)
+
+
+LEAST = 16
+"""The columns that text which may be wrapped is given at least."""
 
 
 def show(shown: RenderableType, columns: int = 0) -> None:
-    """Print a table or a tree on standard output.
+    """Print a table or a tree on standard output, as wide as the terminal, 80 columns in a pipe.
 
-    Where nobody's terminal limits it, it has the width that it needs. On a terminal it has at least
-    so many `columns`: too narrow a one wraps its lines, and loses nothing.
+    It has at least so many `columns`, and what it takes to lose nothing: on a terminal narrower
+    than that, its lines wrap.
     """
     terminal = Terminal()
-    if not terminal.is_terminal:
-        unlimited = terminal.options.update(width=sys.maxsize)
-        columns = terminal.measure(shown, options=unlimited).maximum
-    terminal.width = max(columns, terminal.width)
+    least = _least(terminal, shown) if isinstance(shown, Table) else 0
+    terminal.width = max(columns, least, terminal.width)
     terminal.print(shown)
+
+
+def _least(terminal: Terminal, shown: Table) -> int:
+    """Return the width below which a table would lose something."""
+    unlimited = terminal.options.update(width=sys.maxsize)
+    spare = 0
+    for column in shown.columns:
+        if not column.no_wrap:
+            column.overflow = "fold"
+            cells = (column.header, *column.cells)
+            widest = max(terminal.measure(each, options=unlimited).maximum for each in cells)
+            spare += max(0, widest - LEAST)
+    return terminal.measure(shown, options=unlimited).maximum - spare
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.estimators.estimator import Estimator, estimators_of, from_json
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
-from birthmark.predictor.models.model_set import Answer, ModelSet, told_by_key
+from birthmark.predictor.models.model_set import Answer, ModelSet, spared, told_by_key
 from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.predicate import Subject
@@ -227,6 +227,22 @@ class TrainedModel:
     def rules(self, kind: str, point: Point = PLAIN) -> pa.Table:
         """Return what decides, a table of ``models.model_set.RULES``: see ``ModelSet.rules``."""
         return self.of_kind(kind).rules(point)
+
+    def most_telling(self, rules: pa.Table) -> list[dict[str, Any]]:
+        """Return what `rules` returned, those first that spare most errors of a guess.
+
+        Those that spare as many, or none, keep their order.
+        """
+
+        def errors(rule: Mapping[str, Any]) -> float:
+            return spared(rule, self.tallies[rule["predicate"]])
+
+        return sorted(rules.to_pylist(), key=errors, reverse=True)
+
+    def telling(self, kind: str, point: Point = PLAIN) -> list[dict[str, Any]]:
+        """Return the rules that answer otherwise than a guess and spare errors, most first."""
+        every = self.most_telling(self.rules(kind, point))
+        return [rule for rule in every if spared(rule, self.tallies[rule["predicate"]]) > 0]
 
     def save(self, directory: Path) -> list[str]:
         """Write the model and its compiled images to files in ``directory``; return their names.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +16,10 @@ from birthmark.data.common.plurals import counted
 from birthmark.options import Options, described, with_options
 from birthmark.outputs import Json, output, print_json
 from birthmark.serving.settings import Settings as Serving
-from birthmark.terminal import line, numbers, show, working
+from birthmark.terminal import line, numbers, paragraphs, show, table, words, working
 from birthmark.training.config import Matching, Settings
+from birthmark.training.reports.labels import SUBJECTS
+from birthmark.training.statistics.standing import key_of
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from birthmark.training.audit.run import Audit
@@ -47,8 +52,11 @@ def audit(
     if as_json:
         print_json(found.to_json())
         return
-    for table in (_joined(found), _figures(found)):
-        show(table, columns=160)
+    paragraphs(found.verdict.lines())
+    for each in [*_joined(found), *_figures(found)]:
+        line("")
+        show(each)
+    line("")
     for told in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
         line(told)
 
@@ -75,35 +83,44 @@ def warnings(found: Audit) -> list[str]:
     return lines or ["nothing changed among the files that are created"]
 
 
-def _joined(found: Audit) -> Table:
-    names = ("version", "model", "point", "subject")
+_WHOSE = ("version", "model", "point")
+
+
+def _joined(found: Audit) -> Iterator[Table]:
+    """Yield how many rows of the log were joined, a table for each model that answered."""
     counts = ("asked", "joined", "ambiguous", "unmatched")
-    table = Table(*names, *numbers(*counts), title="Rows of the log")
-    for row in found.joined:
-        table.add_row(*(str(row[name]) for name in names), *(f"{row[n]:,}" for n in counts))
-    return table
+    for whose, rows in groupby(found.joined, itemgetter(*_WHOSE)):
+        joined = table("Rows of the log", *numbers(*counts), title=_title(*whose))
+        for row in rows:
+            joined.add_row(SUBJECTS[row["subject"]], *(f"{row[n]:,}" for n in counts))
+        yield joined
 
 
-_FIGURES = (
-    *("n", "unknown", "decided", "right", "precision"),
-    *("false pos.", "95%", "bound"),
-)
+_FIGURES = ("n", "decided", "right", "FalsePos", "95%")
 
 
-def _figures(found: Audit) -> Table:
+def _figures(found: Audit) -> Iterator[Table]:
+    """Yield what became of the answers, a table for each model that gave them."""
     from birthmark.training.reports.terminal import styled
 
-    table = Table("predicate", "subject", *numbers(*_FIGURES), "standing", title="As served")
-    for row in found.figures.to_pylist():
-        low, high = row["false_positives_low"], row["false_positives_high"]
-        table.add_row(
-            row["predicate"],
-            row["subject"],
-            f"{row['n']:,}",
-            f"{row['n_unknown']:,}",
-            *map(shown, (row["decided"], row["right"], row["precision"], row["false_positives"])),
-            "–" if low is None else f"{low:.2f}–{high:.2f}",
-            shown(row["bound"]),
-            styled(row["standing"]),
-        )
-    return table
+    for whose, rows in groupby(found.figures.to_pylist(), itemgetter(*_WHOSE)):
+        own = list(rows)
+        bounds = {row["bound"] for row in own}
+        most = "".join(f", bound {bound:g}%" for bound in bounds if bound is not None)
+        served = table(*words("As served"), *numbers(*_FIGURES), "standing")
+        served.title, served.padding = _title(*whose) + most, 0
+        for row in own:
+            low, high = row["false_positives_low"], row["false_positives_high"]
+            shares = (row["decided"], row["right"], row["false_positives"])
+            served.add_row(
+                key_of(row),
+                f"{row['n']:,}",
+                *map(shown, shares),
+                "–" if low is None else f"{low:.2f}–{high:.2f}",
+                styled(row["standing"]),
+            )
+        yield served
+
+
+def _title(version: str, kind: str, point: str) -> str:
+    return f"{version}, {kind}, {point}"

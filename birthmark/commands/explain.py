@@ -6,8 +6,6 @@ import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 from rich.tree import Tree
 
 from birthmark.commands.serve import Published, files_of
@@ -15,7 +13,7 @@ from birthmark.data.common.plurals import counted
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json
 from birthmark.serving.settings import Listing
-from birthmark.terminal import line, show, styled
+from birthmark.terminal import line, numbers, show, styled, table, words
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
     from birthmark.serving.messages.responses import Answer, Explanation, ListExplained
@@ -78,7 +76,7 @@ def _admitted(answer: Answer) -> str:
     score = f"score {answer['score']:.3f}, yes from {answer['threshold']:.3g}"
     if answer["upper"] is None:
         return f"{score}, without a bound"
-    return f"{score}, which is wrongly said of at most {answer['upper']:.2%} of all files"
+    return f"{score}: wrong for at most {answer['upper']:.2%} of all files"
 
 
 @with_options
@@ -90,13 +88,14 @@ def rules(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all rules as a JSON list")] = False,
 ) -> None:
-    """List the rules of the published model, those that decide most files first."""
+    """List the rules of the published model, those first that spare a guess most errors."""
     from birthmark.data.common.choices import expect
     from birthmark.serving.models.published import load_model
     from birthmark.training.registry.versions import Registry
 
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point, counts=True)
-    found = loaded.trained.rules(loaded.kind, loaded.point).to_pylist()
+    every = loaded.trained.rules(loaded.kind, loaded.point)
+    found = every.to_pylist() if as_json else loaded.trained.most_telling(every)
     if predicate is not None:
         expect("predicate", predicate, loaded.answerer.predicates)
         found = [rule for rule in found if rule["predicate"] == predicate]
@@ -109,13 +108,10 @@ def rules(
 
 
 def _list(rules: list[dict[str, Any]], caption: str) -> None:
-    table = Table(box=box.SIMPLE_HEAD, caption=caption, caption_justify="left")
-    for heading in ("predicate", "rule", "answer"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("decides", "n_M", "n_A"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    headings = numbers("decides", "n_M", "n_A")
+    listed = table("predicate", *words("rule"), "answer", *headings, caption=caption)
     for rule in rules:
         answer = styled("yes", "green") if rule["yes"] else styled("no", "red")
         counts = (f"{rule[n]:,.0f}" for n in ("decides", "n_m", "n_a"))
-        table.add_row(rule["predicate"], rule["rule"], answer, *counts)
-    show(table)
+        listed.add_row(rule["predicate"], rule["rule"], answer, *counts)
+    show(listed)

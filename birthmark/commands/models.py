@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from birthmark.data.common.plurals import counted
 from birthmark.data.common.without_pandas import with_pandas
@@ -19,11 +16,12 @@ from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output, print_json, tell
 from birthmark.predictor.models.kinds import BEST
 from birthmark.serving.settings import Settings, variable
-from birthmark.terminal import fields, line, show, working
+from birthmark.terminal import fields, line, numbers, show, styled, table, words, working
 from birthmark.training.config import Keeping
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from pandas import DataFrame
+    from rich.table import Table
 
     from birthmark.training.registry.versions import Registry
 
@@ -33,7 +31,13 @@ _Version = Annotated[str, typer.Argument(metavar="VERSION", help="stored version
 _Any = Annotated[
     str | None, typer.Argument(metavar="[VERSION]", help="stored version; default: the published")
 ]
-_RAW = ("serve", "point", "kinds", "held_out_errors")  # what people are told in other words
+_RAW = (
+    "serve",
+    "point",
+    "kinds",
+    "held_out_errors",
+    "champion",
+)  # what people are told in other words
 _Place = Annotated[Settings, Options(("registry",), variable=variable)]
 
 
@@ -47,14 +51,23 @@ def list_(place: _Place, as_json: Json = False) -> None:
     if as_json:
         print_json({**marks, "versions": rows})
         return
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("Version", "State", "Serves", "Files", "Correct", "Why"):
-        table.add_column(heading, no_wrap=True)
+    headings = numbers("Files", "Correct", "Before")
+    listed = table("Version", *words("State"), "Serves", *headings)
     for row in rows:
         files = "" if row["files"] is None else f"{row['files']:,}"
-        state, correct = ", ".join(row["state"]), _percent(row["correct"])
-        table.add_row(row["version"], state, _serves(row, " "), files, correct, row["reason"])
-    show(table, columns=200)
+        shares = _percent(row["correct"]), _percent(row["champion"])
+        state = styled(", ".join(row["state"]), _style(row["state"]))
+        listed.add_row(row["version"], state, _serves(row, " "), files, *shares)
+    show(listed)
+    for row in rows:
+        if {"aside", "damaged"} & {*row["state"]}:
+            line("")
+            line(f"{row['version']}: {row['reason']}")
+
+
+def _style(state: list[str]) -> str:
+    """Return how the state of a version looks in a terminal."""
+    return "red" if "damaged" in state else "green" if "current" in state else ""
 
 
 @app.command("show")
@@ -191,20 +204,20 @@ def compare(
         raise typer.BadParameter("is for the tests on a --dataset", param_hint="--parquet")
     differs = side_by_side.differences(kept, versions)
     told: dict[str, Any] = {"differences": json.loads(differs.to_json(orient="index"))}
-    tables = [_side_by_side("What differs", differs)]
+    shown = [_side_by_side("What differs", differs)]
     if dataset is not None:
         with working("testing"):
             figures = side_by_side.figures(kept, versions, dataset, estimators)
         means = side_by_side.means(figures)
         told["means"] = json.loads(means.reset_index().to_json(orient="records"))
-        tables.append(_means("Means over the predicates of files", means))
+        shown.append(_means("Means over the predicates of files", means))
         if parquet is not None:
             figures.to_parquet(parquet)
     if as_json:
         print_json(told)
         return
-    for table in tables:
-        show(table, columns=200)
+    for each in shown:
+        show(each)
 
 
 @app.command()
@@ -228,19 +241,18 @@ def prune(
 
 
 def _side_by_side(title: str, frame: DataFrame) -> Table:
-    table = Table("", *frame.columns, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    drawn = table("", *words(*frame.columns), title=title)
     for name, cells in frame.iterrows():
-        table.add_row(Text(str(name)), *(Text(_cell(cell)) for cell in cells))
-    return table
+        drawn.add_row(str(name), *map(_cell, cells))
+    return drawn
 
 
 def _means(title: str, frame: DataFrame) -> Table:
-    headings = ("Model", "Version", "Correct", "TruePos", "FalsePos")
-    table = Table(*headings, title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    drawn = table("Model", "Version", *numbers("Correct", "TruePos", "FalsePos"), title=title)
     for row in frame.reset_index().to_dict("records"):
         figures = (row[column] for column in frame.columns)
-        table.add_row(row["model"], row["version"], *map(_percent, figures))
-    return table
+        drawn.add_row(row["model"], row["version"], *map(_percent, figures))
+    return drawn
 
 
 def _cell(value: Any) -> str:
@@ -280,7 +292,16 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         manifest = kept.manifest(version)
     except ValueError as error:
         unknown = dict.fromkeys(
-            ("created", "serve", "point", "files", "kinds", "held_out_errors", "correct")
+            (
+                "created",
+                "serve",
+                "point",
+                "files",
+                "kinds",
+                "held_out_errors",
+                "correct",
+                "champion",
+            )
         )
         return {**row, **unknown, "state": [*state, "damaged"], "reason": str(error)}
     decision = manifest.get("decision") or {}
@@ -293,6 +314,7 @@ def _row(kept: Registry, version: str, marks: Mapping[str, str | None]) -> dict[
         "kinds": manifest.get("kinds"),
         "held_out_errors": manifest.get("held_out_errors"),
         "correct": decision.get("candidate"),
+        "champion": decision.get("champion"),
         "reason": decision.get("reason"),
     }
 

@@ -7,13 +7,12 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from birthmark.exits import MISCONFIGURED, exits
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json
 from birthmark.serving.settings import Settings, variable
-from birthmark.terminal import line, numbers, show, styled
+from birthmark.terminal import line, numbers, show, styled, table, words
 from birthmark_native import InvalidRequestError
 
 if TYPE_CHECKING:  # the other commands do without them, and start sooner
@@ -90,14 +89,23 @@ def _answer(files: Files, wanted: Settings) -> OneExplained:
 
 
 def _show(response: OneExplained) -> None:
-    """Print a row for each predicate."""
-    from birthmark.serving.answers.evidence import STYLES, in_percent, in_words
+    """Print a row for each predicate, those first of which the answer is yes."""
+    from birthmark.serving.answers.evidence import STYLES, in_brief, in_percent
 
-    table = Table("predicate", "answer", *numbers("likely"), "evidence")
     prediction = response["prediction"]
-    for predicate, why in prediction["predicates"].items():
+    rows = sorted(
+        prediction["predicates"].items(), key=lambda own: _order(prediction["answers"][own[0]])
+    )
+    shown = table("predicate", "answer", *numbers("likely"), *words("evidence"))
+    shown.caption = f"model {response['model']}, {response['kind']}, {response['point']}"
+    for predicate, why in rows:
         said = prediction["answers"][predicate]
         likely = in_percent(prediction["probabilities"][predicate])
-        table.add_row(predicate, styled(said, STYLES[said]), likely, in_words(why))
-    table.caption = f"model {response['model']}, {response['kind']}, {response['point']}"
-    show(table)
+        follows = said == "yes" and why["answer"] == "no"
+        evidence = "it follows from the others" if follows else in_brief(why)
+        shown.add_row(predicate, styled(said, STYLES[said]), likely, evidence)
+    show(shown)
+
+
+def _order(said: str) -> int:
+    return ("yes", "no", "unsure").index(said)

@@ -13,7 +13,7 @@ from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits
 from birthmark.options import Options, described, with_options
 from birthmark.outputs import Json, output, tell
 from birthmark.serving.settings import Settings as Serving
-from birthmark.terminal import line, show, working
+from birthmark.terminal import line, paragraphs, show, working
 from birthmark.training.config import Settings, Testing
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
@@ -114,13 +114,14 @@ def evaluate(
         Path | None, output("draw the accuracy of all models to this file, .svg or .png")
     ] = None,
     estimators: _Estimators = False,
+    all_models: Annotated[
+        bool, typer.Option("--all-models", help="print the figures of every kind of model, too")
+    ] = False,
 ) -> None:
     """Test a model on a dataset: how often it is right about what files became."""
     from pyarrow.parquet import write_table
 
-    from birthmark.data.generated import describe
     from birthmark.training.reports.figure import draw
-    from birthmark.training.reports.terminal import accuracy_tables, answers_tables
 
     with working("testing"):
         trial = _trial(dataset, registry, version, loss.without_loss, estimators)
@@ -141,12 +142,27 @@ def evaluate(
         return
     if as_json is not None:
         Path(as_json).write_text(text, encoding="utf-8")
-    tables = accuracy_tables(found.evaluation, describe(trial.generated))
-    for table in [*tables, *answers_tables(trial.served_answers())]:
-        show(table, columns=200)
-    line(f"Bounds of what answers, {trial.bounds_in_words()}")
+    _tell(trial, all_models)
+
+
+def _tell(trial: EvaluationRun, all_models: bool) -> None:
+    """Print the verdict, how right what answers is, and the other models where they are wanted."""
+    from birthmark.training.reports.terminal import accuracy_tables, bounds_tables, served_tables
+
+    said = trial.served_answers()
+    line(trial.in_words())
+    line("")
+    paragraphs(trial.verdict.lines() if trial.verdict else {})
+    tables = served_tables(trial.served(), said)
+    if all_models:
+        tables += [*bounds_tables(said), *accuracy_tables(trial.evaluation)]
+    for table in tables:
+        line("")
+        show(table)
+    line("")
+    paragraphs({"Bounds": f"{trial.bounds_in_words()}."})
     if trial.touched.files or trial.touched.names:
-        line(f"Loss may have touched {trial.touched.in_words()}.")
+        paragraphs({"Loss": f"It may have touched {trial.touched.in_words()}."})
     _tell_untested(trial)
 
 

@@ -85,7 +85,7 @@ class Guard:
                 raise self._too_large()
             self.limits.begin()
         except ApiError as error:
-            await response_of(error)(scope, receive, send)
+            await response_of(error, scope)(scope, receive, send)
             return
         try:
             turns = self.limits.turns(scope["path"], size)
@@ -113,7 +113,7 @@ class Guard:
                 stack.enter_context(self.limits.room.place(len(body)))
                 await stack.enter_async_context(self.limits.turn(turns))
             except ApiError as error:
-                await response_of(error)(scope, receive, send)
+                await response_of(error, scope)(scope, receive, send)
                 return
             await self.app(scope, _first(message, receive), send)
 

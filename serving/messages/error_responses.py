@@ -1,4 +1,4 @@
-"""Every error's one JSON shape, from one builder.
+"""Every error's one JSON shape, from one builder; browsers get a page instead (`html`).
 
     {"error": {"type": "invalid_request", "message": "…", "field": "[3].mode", "value": "0888"}}
 
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from birthmark.serving.messages import excerpts
+from birthmark.serving.messages import excerpts, html
 from birthmark.serving.messages.errors import TYPES, ApiError
 from birthmark_native import InvalidRequestError
 
@@ -54,8 +54,10 @@ def error_response(
     return Response(content, TYPES[type], headers, media_type="application/json")
 
 
-def response_of(error: ApiError) -> Response:
-    """Return the response for an error."""
+def response_of(error: ApiError, scope: Scope | None = None) -> Response:
+    """Return the response for an error of a request, a page where a browser asked for one."""
+    if scope is not None and html.wanted(scope["method"], scope["headers"]):
+        return html.error_page(error.type, TYPES[error.type], error.headers)
     return error_response(error.type, str(error), error.field, error.value, error.headers)
 
 
@@ -69,7 +71,7 @@ def raw(error: ApiError, close: bool = True) -> bytes:
 
 
 async def _api_error(request: Request, error: ApiError) -> Response:
-    return response_of(error)
+    return response_of(error, request.scope)
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:
@@ -77,7 +79,7 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = _allowed(request, headers.get("Allow", ""))
-    return error_response(_TYPE_OF[error.status_code], message, headers=headers)
+    return response_of(ApiError(_TYPE_OF[error.status_code], message, headers), request.scope)
 
 
 def _allowed(request: Request, told: str) -> str:
@@ -97,7 +99,7 @@ async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
 
 
 async def _internal(request: Request, error: Exception) -> Response:
-    return error_response("internal", "the service failed; its log says how")
+    return response_of(ApiError("internal", "the service failed; its log says how"), request.scope)
 
 
 async def failed(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:

@@ -13,6 +13,7 @@ from birthmark.data.common.percentages import percent
 from birthmark.serving.page import charts
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.labels import AUDITS, AXIS
+from birthmark.training.reports.verdict import guessed
 from birthmark.training.statistics.standing import Standing, by_key, key_of
 
 SHOWN = 90
@@ -28,6 +29,7 @@ class Figure:
     Shares are in percent of the `n` whose end is known: `decided` were a yes or a no, and of these
     `right` came true (None of audits from before there were three answers). `bound` is None where
     none was promised.
+    `guess` is how often always the more frequent answer would have been right.
     `standing` is what is known of it by the published version's answers, whose false positives have
     the 95% interval from `false_positives_low` to `false_positives_high`.
     """
@@ -40,6 +42,7 @@ class Figure:
     standing: Standing | None = None
     false_positives_low: float | None = None
     false_positives_high: float | None = None
+    guess: float | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,14 @@ def _figure(rows: Sequence[Mapping[str, Any]], version: str | None) -> Figure:
         Standing(judged["standing"]) if judged else None,
         judged.get("false_positives_low"),
         judged.get("false_positives_high"),
+        _guess(rows, n),
     )
+
+
+def _guess(rows: Sequence[Mapping[str, Any]], n: int) -> float | None:
+    """Return how often a guess was right in all rows, percent; None where one does not say."""
+    right = guessed((row["n"], row.get("guess")) for row in rows)
+    return None if right is None else percent(right, n)
 
 
 def standings(audits: Sequence[Audited]) -> list[Standing]:

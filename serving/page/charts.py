@@ -36,7 +36,6 @@ def chart(title: str, unit: str, times: Sequence[str], **lines: Sequence[Value])
     """Return a chart of lines by the class that they are drawn in, over `times` as people read."""
     known = [value for line in lines.values() for value in line if value is not None]
     top = rounded(max(known, default=0.0))
-    shown = sorted({0, len(times) // 2, len(times) - 1}) if times else []
     at = places(len(times))
     return {
         "title": title,
@@ -44,9 +43,15 @@ def chart(title: str, unit: str, times: Sequence[str], **lines: Sequence[Value])
         "lines": {name: segments(line, top) for name, line in lines.items()},
         "last": {name: _last(line) for name, line in lines.items()},
         "y": [(100 - 50 * half, short(top * half / 2)) for half in range(3)],
-        "x": [(at[place], times[place]) for place in shown],
+        "x": [(at[place], times[place]) for place in ticks(times)],
         "empty": not known,
     }
+
+
+def ticks(times: Sequence[str]) -> list[int]:
+    """Return the places of the first, the middle and the last of `times`; none is told twice."""
+    first = {times[place]: place for place in (len(times) - 1, len(times) // 2, 0) if times}
+    return sorted(first.values())
 
 
 def rounded(value: float) -> float:

@@ -1,38 +1,10 @@
-"""Whole HTML pages, made here or kept in the registry, and what they may do in a browser."""
+"""Whole HTML pages that are kept in the registry."""
 
 from __future__ import annotations
-
-import base64
-import hashlib
-import re
-
-from fastapi import Response
 
 from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS, CARD_HTML, REPORT
-
-_STYLE = re.compile(rb"<style>(.*?)</style>", re.DOTALL)
-
-_POLICY = (
-    "default-src 'none'; style-src {style}; img-src data:; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
-)
-
-
-def response(html: bytes) -> Response:
-    """Return a page: nothing is loaded, no script runs, and no style holds but its first."""
-    style = "'none'"
-    if first := _STYLE.search(html):
-        # Browsers see the text with its ends of line made one (HTML, "Normalizing newlines").
-        text = first[1].replace(b"\r\n", b"\n")
-        style = f"'sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}'"
-    headers = {
-        "content-security-policy": _POLICY.format(style=style),
-        "cache-control": "no-store",
-        "referrer-policy": "no-referrer",
-    }
-    return Response(html, headers=headers, media_type="text/html")
 
 
 @registry_read()

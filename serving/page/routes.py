@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from birthmark.serving.messages.html import response
 from birthmark.serving.page import documents
 from birthmark.serving.page.view import Page
 
@@ -21,22 +22,23 @@ def _page(request: Request) -> Page:
 @router.get("/")
 def page(request: Request, name: str | None = None) -> Response:
     """Show how the service is doing, and what is answered for a file called `name`."""
-    return documents.response(_page(request).html(name))
+    address = str(request.base_url).rstrip("/")
+    return response(_page(request).html(name, address))
 
 
 @router.get("/report")
 def report(request: Request) -> Response:
     """Show the newest report on a published model, else the published model's card."""
-    return documents.response(documents.report(_page(request).registry))
+    return response(documents.report(_page(request).registry))
 
 
 @router.get("/models/{version}")
 def card(version: str, request: Request) -> Response:
     """Show the card of a version."""
-    return documents.response(documents.card(_page(request).registry, version))
+    return response(documents.card(_page(request).registry, version))
 
 
 @router.get("/audits/{name}")
 def audit(name: str, request: Request) -> Response:
     """Show an audit."""
-    return documents.response(documents.audit(_page(request).registry, name))
+    return response(documents.audit(_page(request).registry, name))

@@ -17,7 +17,10 @@ TOP_OF_LITTLE = 0.05
 def traffic(samples: Sequence[Sample]) -> dict[str, Any]:
     """Return the charts of requests and latency, and what both say of all the time."""
     groups = _groups(samples)
-    times = [group[-1].until.strftime("%H:%M") for group in groups]
+    ends = [group[-1].until for group in groups]
+    # over midnight, a day is told with the time: a day ago it was as late as now
+    form = "%H:%M" if len({end.date() for end in ends}) < 2 else "%a %H:%M"
+    times = [end.strftime(form) for end in ends]
     rates = [_rate(group) for group in groups]
     medians, slowest = (
         [_milliseconds(quantile(group, share)) for group in groups] for share in (0.5, 0.99)

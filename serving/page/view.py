@@ -12,6 +12,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from birthmark.data.common import sizes
 from birthmark.data.common.percentages import shown
+from birthmark.data.common.plurals import counted
 from birthmark.features.told import Told
 from birthmark.serving.answers.evidence import in_percent, in_words
 from birthmark.serving.answers.json_answers import explain_one
@@ -20,6 +21,7 @@ from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.page import audited, controlled, traffic, versions
 from birthmark.serving.page.history import History
 from birthmark.serving.page.totals import totals
+from birthmark.serving.page.verdict import verdict
 from birthmark.serving.page.warnings import Facts, warnings
 from birthmark.serving.service.service import Service
 from birthmark.training.registry.versions import Registry, RegistryError
@@ -47,9 +49,12 @@ class Page:
         self.audits = audited.Audits(registry)
         self.versions = versions.Versions(registry)
 
-    def html(self, name: str | None) -> bytes:
-        """Return the page; with the answers for a file called `name`, if that is given."""
-        content = self._content()
+    def html(self, name: str | None, address: str) -> bytes:
+        """Return the page; with the answers for a file called `name`, if that is given.
+
+        `address` is that of the service, as who asks knows it.
+        """
+        content = {**self._content(), "address": address}
         asked = self._asked(name) if name else None
         text = _environment().get_template("page.html.j2").render(**content, asked=asked)
         return text.encode("utf-8", "replace")
@@ -71,9 +76,11 @@ class Page:
         found = counted, audits, card, troubles
         facts = Facts(settings, model, slot.failure, *found, slot.away, live, slot.night)
         known = model.answerer.predicates if model else []
+        concerns = warnings(facts)
         return {
             "now": datetime.now(UTC),
-            "warnings": [asdict(each) for each in warnings(facts)],
+            "verdict": verdict(audits, concerns, card, settings.log_predictions is not None),
+            "warnings": [asdict(each) for each in concerns],
             "model": model,
             "kinds": TITLES,
             "since": slot.since,
@@ -145,6 +152,7 @@ def _environment() -> Environment:
         )
     )
     environment.filters |= {
+        "counted": counted,
         "percent": shown,
         "minute": lambda time: time.strftime("%Y-%m-%d %H:%M"),
         "ms": lambda value: "–" if value is None else f"{value:,.3g} ms",

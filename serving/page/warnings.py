@@ -21,17 +21,20 @@ Level = Literal["alarm", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("alarm", "warning", "note")
 """It does not do what it is there for; it does so only in part; one should know."""
 
+_NEWER = "Train on newer days: birthmark nightly does so, and publishes what is no worse."
+
 FEW = 3
 """So many shifts are named in a warning, which is one sentence; the others are counted."""
 
 
 @dataclass(frozen=True)
 class Concern:
-    """Something to look at: what it is `about`, and the rest of the sentence."""
+    """Something to look at: what it is `about`, and the rest of the sentence; what `to_do`."""
 
     level: Level
     about: str
     text: str
+    to_do: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,18 +77,21 @@ def _of_the_model(facts: Facts) -> Iterator[Concern]:
             "alarm",
             "No model",
             f"is loaded from {facts.settings.registry}: every question is answered with 503",
+            "Train one into this registry (birthmark train DATASET): it answers a second later.",
         )
     if facts.failure is not None:
         goes_on = f"{model.version} goes on" if model else "there is no other"
         text = f"cannot be loaded; {goes_on}: {facts.failure}"
-        yield Concern("alarm", "The published model", text)
+        to_do = "Publish another version: birthmark models list shows which there are."
+        yield Concern("alarm", "The published model", text, to_do)
     if facts.away is not None:
         text = f"cannot be read, so that it is not known what is published: {facts.away}"
-        yield Concern("warning", "The registry", text)
+        yield Concern("warning", "The registry", text, "See that this host reaches the registry.")
     if model is None:
         return
     for key, reason in model.abstaining.items():
-        yield Concern("alarm", key, f"is never a yes until the next model is published: {reason}")
+        text = f"is never a yes until the next model is published: {reason}"
+        yield Concern("alarm", key, text, _NEWER)
     yield from _of_age(model, facts.settings)
     yield from _of_the_promise(model, facts.card)
     if said := marks(model.manifest.get("trained_on", {})):
@@ -97,7 +103,8 @@ def _of_age(model: LoadedModel, settings: Settings) -> Iterator[Concern]:
     age = datetime.now(UTC) - created
     if age > timedelta(days=settings.stale_days):
         text = f"was made {age / timedelta(days=1):.1f} days ago, and none published since"
-        yield Concern("warning", model.version, text)
+        to_do = "See why the nightly run publishes no newer one: birthmark models list."
+        yield Concern("warning", model.version, text, to_do)
 
 
 def _of_the_promise(model: LoadedModel, card: Mapping[str, Any] | None) -> Iterator[Concern]:
@@ -148,14 +155,14 @@ def _of_audits(facts: Facts) -> Iterator[Concern]:
     for key, figure in last.figures.items():
         if figure.standing is Standing.BROKEN and key not in known:
             text = f"was {figure.standing} as of {last.name}: it does not abstain now"
-            yield Concern("warning", f"The bound of {key}", text)
+            yield Concern("warning", f"The bound of {key}", text, _NEWER)
         if figure.standing is Standing.ABOVE:
-            yield Concern("warning", f"The bound of {key}", _above(figure, last))
+            yield Concern("warning", f"The bound of {key}", _above(figure, last), _NEWER)
     if last.drift:
         few = [f"{s['aspect']} {s['value']} ({s['change']})" for s in last.drift[:FEW]]
         more = f" and {len(last.drift) - FEW} more" if len(last.drift) > FEW else ""
         text = f"among the files that are created, as of {last.name}: {', '.join(few)}{more}"
-        yield Concern("warning", "Changes", text)
+        yield Concern("warning", "Changes", text, _NEWER)
     for count, what in ((last.unknown, "rows"), (last.damaged, "files")):
         if count:
             text = f"of the prediction log could not be judged by the audit of {last.name}"
@@ -173,14 +180,18 @@ def _of_the_service(facts: Facts) -> Iterator[Concern]:
     totals = facts.totals
     if facts.live is not None and facts.live["why"] is not None:
         text = f"tells nothing; answers rest on what their askers tell: {facts.live['says']}"
-        yield Concern("warning", "The live history", text)
+        to_do = "See that birthmark follow runs, and keeps up with the traffic."
+        yield Concern("warning", "The live history", text, to_do)
     if totals.failed:
         text = "failed since the service began; its log says how"
-        yield Concern("warning", counted(round(totals.failed), "requests"), text)
+        to_do = "Look for errors in the service’s log."
+        yield Concern("warning", counted(round(totals.failed), "requests"), text, to_do)
     if totals.shed:
         text = "refused since the service began, because others were enough"
-        yield Concern("warning", counted(round(totals.shed), "requests"), text)
+        to_do = "Give the service more workers, or ask it for more files at once."
+        yield Concern("warning", counted(round(totals.shed), "requests"), text, to_do)
     for outcome, why in (("dropped", "it was behind"), ("failed", "they could not be written")):
         if rows := totals.rows.get(outcome):
             text = f"missing from the prediction log: {why}"
-            yield Concern("warning", counted(round(rows), "rows"), text)
+            to_do = "See that the disk of the prediction log has room, and is fast enough."
+            yield Concern("warning", counted(round(rows), "rows"), text, to_do)

@@ -56,16 +56,48 @@ def test_the_line_of_a_command_is_the_first_of_its_own_help(command: str) -> Non
     assert " ".join(line.split()) == cli.COMMANDS[command]
 
 
-def test_a_command_line_is_completed() -> None:
-    asked = {"COMP_WORDS": "birthmark explain --mo", "COMP_CWORD": "2"}
+def completed(words: str) -> list[str]:
+    """Return what bash offers for the last of some words."""
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     command = [
         sys.executable,
         "-c",
         "import sys; sys.argv = ['birthmark']; from birthmark.__main__ import main; main()",
     ]
     environment = os.environ | asked | {"_BIRTHMARK_COMPLETE": "complete_bash"}
-    run = subprocess.run(command, capture_output=True, check=True, env=environment)
-    assert run.stdout.split() == [b"--model", b"--mode"]
+    run = subprocess.run(command, capture_output=True, check=True, env=environment, text=True)
+    return run.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("birthmark mo", ["models"]),
+        ("birthmark models li", ["list"]),
+        ("birthmark models list --re", ["--registry"]),
+        ("birthmark explain --mo", ["--model", "--mode"]),
+        ("birthmark train --serve na", ["name"]),
+        ("birthmark --ver", ["--version"]),
+    ],
+)
+def test_a_command_line_is_completed(words: str, offered: list[str]) -> None:
+    assert completed(words) == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_complete(shell: str, tmp_path: Path) -> None:
+    program = "import sys; sys.argv[0] = 'birthmark'; from birthmark.__main__ import main; main()"
+    home = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", program, "--install-completion", shell],
+        capture_output=True,
+        check=True,
+        env=os.environ | home | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+        text=True,
+    )
+    assert f"{shell} completion installed in {tmp_path}" in run.stdout
+    written = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert "_BIRTHMARK_COMPLETE=complete_" in written
 
 
 def test_ingest_prints_one_object_as_json_and_nothing_else(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
 import os
 import signal
@@ -18,6 +19,7 @@ from rich.table import Table
 
 from birthmark import cli, terminal
 from birthmark.layout_hint.report.grid import grid
+from birthmark.training.registry.versions import Registry
 from tests.serving.services import publish
 
 FORGED = "\x1b[31m\r\n\x9b2J\u202egpj\u2066[bold]:x:"
@@ -165,3 +167,75 @@ def test_titles_and_headings_of_several_lines_keep_them(capsys: pytest.CaptureFi
         "",
         "Target",
     ]
+
+
+LONG = "first __init__, middle none, mode 0664, last sqlite-journal " * 4
+
+
+def wide(columns: str) -> list[str]:
+    """Return the lines of a table with long text, on a terminal of so many columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", columns)
+        said = io.StringIO()
+        patch.setattr(sys, "stdout", said)
+        shown = terminal.table(
+            "predicate", *terminal.words("rule"), *terminal.numbers("decides", "n"), title="Rules"
+        )
+        shown.add_row("name:lifespan<=30", LONG, "12,345,678", "1")
+        terminal.show(shown)
+    return [line.rstrip() for line in said.getvalue().splitlines()]
+
+
+def test_a_table_is_as_wide_as_the_terminal_and_wraps_what_is_long() -> None:
+    lines = wide("80")
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "Rules"
+    assert " ".join(LONG.split()) in " ".join(" ".join(line.split()) for line in lines).replace(
+        "name:lifespan<=30 ", ""
+    ).replace(" 12,345,678 1", "")
+
+
+def test_a_terminal_too_narrow_for_a_table_wraps_its_lines_and_loses_nothing() -> None:
+    lines = wide("30")
+    assert "12,345,678" in "".join(lines)
+    assert "…" not in "".join(lines)
+    assert sum(line.count("sqlite") for line in lines) == 4
+
+
+def test_versions_and_predictions_and_rules_fit_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    registry = tmp_path / "registry"
+    publish(registry, suffix="sqlite-journal" * 6, heat=True, card=True)
+    Registry(registry).pin(str(Registry(registry).current()))
+    for command in (("models", "list"), ("rules",), ("predict", "a.lock"), ("explain", "a.lock")):
+        code, said = run(*command, "--registry", registry)
+        assert code == 0
+        assert max(map(len, said.splitlines())) <= 80, command
+
+
+def colours(**environment: str) -> bytes:
+    """Return what `birthmark predict` prints on a terminal."""
+    with tempfile.TemporaryDirectory() as folder:
+        registry = Path(folder) / "registry"
+        publish(registry)
+        ours, theirs = os.openpty()
+        command = [sys.executable, "-m", "birthmark", "predict", "a.lock", "--registry", registry]
+        known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        known |= {"TERM": "xterm-256color", **environment}
+        with subprocess.Popen(command, stdout=theirs, env=known) as process:
+            os.close(theirs)
+            said = b""
+            with contextlib.suppress(OSError):  # EIO where the other end is closed
+                while part := os.read(ours, 65536):
+                    said += part
+        os.close(ours)
+    assert process.returncode == 0
+    return said
+
+
+def test_a_terminal_gets_colour_unless_no_colour_is_wanted() -> None:
+    green = b"\x1b[32m"
+    assert green in colours()
+    assert green not in colours(NO_COLOR="1")

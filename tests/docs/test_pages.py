@@ -127,7 +127,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
 def test_options_that_are_mentioned_exist(page: Path) -> None:
     known = options()
     helper = [option for page in HELPER for option in helper_options(page)]
-    every = set().union(*known.values(), helper, {"--help", "--strict"})
+    every = set().union(*known.values(), helper, {"--help", "--strict", "--install-completion"})
     for mention in re.findall(r"^\$ birthmark .*|`birthmark [^`]*`", page.read_text(), re.M):
         command = mentioned(mention, known)
         if command != "COMMAND":

@@ -15,6 +15,7 @@ from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
 from birthmark.features.told import TOLD
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
+from birthmark.predictor.models.model_set import spared
 from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
@@ -134,6 +135,22 @@ def test_the_rules_of_names_are_listed_by_how_many_files_each_is_the_strongest_o
     }
     assert rules == sorted(rules, key=lambda rule: -rule["decides"])
     assert sum(rule["decides"] for rule in locks) == 20
+
+
+def test_those_rules_tell_most_that_spare_a_guess_most_errors(model):
+    lock, tally = model.rules("able").to_pylist()[0], {"known": 100, "true": 20}
+    rule = {**lock, "yes": True, "decides": 10.0, "n_m": 9.0, "n_a": 10.0}
+    assert spared(rule, tally) == pytest.approx(8)  # of ten, nine are right, and one would be
+    assert spared({**rule, "yes": False}, tally) == 0  # a guess says no, too
+    assert spared({**rule, "yes": False}, {"known": 100, "true": 80}) == pytest.approx(-8)
+    telling = model.telling("name")
+    every = [spared(each, model.tallies[each["predicate"]]) for each in telling]
+    assert every == sorted(every, reverse=True)
+    assert min(every) > 0
+    assert ("lifespan>5", "html$") in {(each["predicate"], each["rule"]) for each in telling}
+    order = model.most_telling(model.rules("name"))
+    assert order[: len(telling)] == telling
+    assert len(order) == model.rules("name").num_rows
 
 
 def test_the_rules_of_trees_are_the_ways_to_their_leaves(model):

@@ -83,18 +83,47 @@ def test_train_takes_its_parameters_from_its_options(
 
 
 @pytest.mark.deep
-def test_evaluate_prints_the_columns_of_table_6_5_for_each_predicate_and_model(
+def test_evaluate_leads_with_the_verdict_and_shows_what_answers(
     app: typer.Typer, folder: Path, registry: Path
 ) -> None:
     text = run(app, "evaluate", folder / "day1", "--registry", registry)
     assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    version = str(Registry(registry).current())
+    head, _, right, *_ = text.splitlines()
+    assert head.startswith(f"{version} (best, bounded) on day1: 60 files, ")
+    assert right.startswith("How right   ")
+    verdict = text.partition("\n\n")[2].partition("\n\n")[0]
+    labels = [line.partition("  ")[0] for line in verdict.splitlines() if line[0] != " "]
+    assert labels == ["How right", "Compared", "What to do"]
+    assert "No version was published before." in " ".join(verdict.split())
     lines = [line.split() for line in text.splitlines()]
-    headings = ["Predicate", "Model", "Correct", "Occurs", "Guess", "Δ-error", "Incorrect"]
-    assert [*headings, "FalsePos", "n", "unknown"] in lines
-    percents = ["100.00%", "33.33%", "66.67%", "100.00%", "0.00%", "0.00%"]
-    assert ["lock", "name", *percents, "60", "0"] in lines
-    assert ["lock", "able", *percents, "60", "0"] in lines
-    assert any(line.startswith("Bounds of what answers, ") for line in text.splitlines())
+    assert ["lock", "100.00%", "66.67%"] in [line[:3] for line in lines]
+    assert any(line.startswith("Bounds  best: ") for line in text.splitlines())
+    assert "able" not in text
+
+
+@pytest.mark.deep
+def test_evaluate_prints_the_columns_of_table_6_5_for_each_predicate_and_model(
+    app: typer.Typer, folder: Path, registry: Path
+) -> None:
+    text = run(app, "evaluate", folder / "day1", "--registry", registry, "--all-models")
+    assert max(map(len, text.splitlines())) <= 80
+    lines = [line.split() for line in text.splitlines()]
+    headings = ["Predicate", "Model", "Correct", "Occurs", "Guess", "Δ-error", "FalsePos", "n"]
+    assert headings in lines
+    percents = ["100.00%", "33.33%", "66.67%", "100.00%", "0.00%"]
+    assert ["lock", "name", *percents, "60"] in lines
+    assert ["lock", "able", *percents, "60"] in lines
+
+
+@pytest.mark.deep
+def test_evaluate_warns_of_files_that_the_model_may_have_learned_from(
+    app: typer.Typer, folder: Path, registry: Path
+) -> None:
+    text = run(app, "evaluate", folder / "day0", "--registry", registry)
+    said = " ".join(text.split())
+    assert "Test it on a later day: it may have learned from 60 files here." in said
 
 
 @pytest.mark.deep

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data.common.arrays import Floats
+from birthmark.data.common.plurals import counted
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.prediction_log import Joining, LogFiles
 from birthmark.predictor import births
@@ -38,10 +39,17 @@ from birthmark.training.registry import abstentions, bounds
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS
+from birthmark.training.reports.verdict import Night, Verdict, named, of_nights
 from birthmark.training.statistics.sequential import evidence, needed
-from birthmark.training.statistics.standing import by_key, in_words, key_of, of_row, over
+from birthmark.training.statistics.standing import BURST, by_key, in_words, key_of, of_row, over
 
 log = logging.getLogger(__name__)
+
+_NOTHING_JOINED = Verdict(
+    "It is not known: no answer could be joined to a file of the trace.",
+    "There is nothing to compare.",
+    "See that the log tells names, users and clients as the trace does, or match by less of them.",
+)
 
 LOOK_BACK = 90
 """How many audits before this one count as evidence."""
@@ -57,7 +65,7 @@ class Audit:
     `growth` is this night's of the bets against each bound (`statistics.sequential`), `needed` the
     evidence (log10) from which one is broken, and `broken` the keys of those that are; `breaches`
     are the reasons by key for those of `version`, the published one. `drift` is None where there is
-    too little to judge, or no profile to compare with.
+    too little to judge, or no profile to compare with. `before` is what the audit before found.
     """
 
     dataset: str
@@ -77,6 +85,27 @@ class Audit:
     broken: list[str] = field(default_factory=list)
     breaches: dict[str, str] = field(default_factory=dict)
     drift: list[Shift] | None = None
+    before: Night | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """What all of it comes to."""
+        nights = [*filter(None, [self.before]), Night.of(self.dataset, self.figures.to_pylist())]
+        return of_nights(nights, self._to_do()) if nights[-1].n else _NOTHING_JOINED
+
+    def _to_do(self) -> Iterator[str]:
+        told = self._told()
+        if self.breaches:
+            what = named(told[key] for key in self.breaches)
+            yield f"Train on newer days: there is no yes to {what} until a new model is published."
+        if self.over():
+            what = named(over(row for key, row in told.items() if key not in self.breaches))
+            yield f"Beware of a yes to {what}: more of them were wrong than was promised."
+        if self.drift:
+            changes = counted(len(self.drift), "changes")
+            yield f"Train on newer days: other files are created ({changes} below)."
+        if told and all(row["block_seconds"] < BURST for row in told.values() if row["n"]):
+            yield "Audit a whole day: this time is too short to tell whether the bounds hold."
 
     def bounds_in_words(self) -> str:
         """Return what is known of all bounds together."""
@@ -100,6 +129,7 @@ class Audit:
             "joining": asdict(self.joining) | {"matched": list(self.joining.matched)},
             "figures": self.figures.to_pylist(),
             "drift": None if self.drift is None else [each.to_json() for each in self.drift],
+            "before": self.before and asdict(self.before),
         }
 
 
@@ -229,6 +259,8 @@ def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
     before = [each for each in before if each["servers"] == found.servers]
     before = [each for each in before if each["until"] <= found.until.isoformat()][-LOOK_BACK:]
     found.needed = needed(len(found.growth) * len(watched))
+    if before:
+        found.before = Night.of(before[-1]["dataset"], before[-1]["figures"])
     weights = {key: evidence(_nights(before, found, key)) for key in found.growth}
     found.broken = sorted(key for key, weight in weights.items() if weight >= found.needed)
     rows = [row for each in every for row in each.served]

@@ -20,10 +20,12 @@ from birthmark.training.registry.stored import Stored
 from birthmark.training.reports.bounded import failures
 from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
 from birthmark.training.reports.report import page
+from birthmark.training.reports.verdict import Before, Verdict, of_test
 from birthmark.training.statistics.standing import in_words
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
 _SHOWN = 10  # rules in a list, as many as are read
+_TELLING = 24  # of which several are about the same part of a name
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,25 @@ class Card:
         """Return the card as one HTML page, complete in itself."""
         card = self.content
         trained = {**card["trained_on"], "marks": describe(card["trained_on"]["generated"])}
-        return page("card.html.j2", card={**card, "trained_on": trained})
+        return page("card.html.j2", card={**card, "trained_on": trained}, verdict=verdict(card))
+
+
+def verdict(card: Mapping[str, Any]) -> Verdict:
+    """Return what a card comes to."""
+    test, drift = card["test"], card["drift"]
+    found = (
+        of_test(test["figures"], before=drift and Before.on_card(drift, test["day"]))
+        if test
+        else None
+    )
+    return found or _UNTESTED
+
+
+_UNTESTED = Verdict(
+    "It is not known: it was not tested when it was trained.",
+    "There is nothing to compare.",
+    "Test it with birthmark evaluate, on a dataset that it has not learned from.",
+)
 
 
 def card_of(
@@ -64,7 +84,7 @@ def card_of(
             "trained_on": {key: manifest["trained_on"][key] for key in _ABOUT},
             "bound": _bound(model, kind),
             "test": _test(test, kind) if test else None,
-            "rules": _decisive(model, kind, manifest["point"]),
+            "rules": _telling(model, kind, manifest["point"]),
             "drift": _drift(model, manifest, test, champion) if champion else None,
         }
     )
@@ -93,14 +113,17 @@ def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
     }
 
 
-def _decisive(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
-    """Return the rules that decided most of the files learned from; None where it has no rules."""
+def _telling(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
+    """Return the rules that spare most errors of a guess; None where it has no rules.
+
+    Rules about one part of names stand together, at the place of the first of them.
+    """
     try:
-        rules = model.rules(kind, point)
+        first = model.telling(kind, point)[:_TELLING]
     except ValueError:
         return None
-    first: list[dict[str, Any]] = rules.slice(0, _SHOWN).to_pylist()
-    return first
+    parts = list(dict.fromkeys(rule["rule"] for rule in first))
+    return sorted(first, key=lambda rule: parts.index(rule["rule"]))
 
 
 def _percent(share: float | None) -> float | None:

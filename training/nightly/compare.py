@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from birthmark.predictor import Predicate, TrainedModel
 from birthmark.training.config import Training
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.evaluation import evaluate
+from birthmark.training.evaluate.means import shared_means
 from birthmark.training.learn.train import Lives, fit
 from birthmark.training.nightly.horizon import learned_until
 from birthmark.training.nightly.newest_day import Period, newest
@@ -116,23 +116,6 @@ def _tested(
     # The directories, which are no births, tell of depth.
     found = assess(model, newer.with_others(), newer.names)
     return Comparison(period, len(newer.files), len(newer.names), found, champion)
-
-
-def shared_means(results: Iterable[tuple[pa.Table, str]]) -> list[float | None]:
-    """Return the mean of `correct` over the predicates that all evaluations tested.
-
-    Each of these is given with the kind of models that it is wanted of.
-    """
-    figures = [
-        {
-            (row["subject"], row["predicate"]): row["correct"]
-            for row in result.to_pylist()
-            if (row["model"], row["point"]) == (kind, "accurate") and row["correct"] is not None
-        }
-        for result, kind in results
-    ]
-    shared = sorted(set.intersection(*map(set, figures)))
-    return [float(np.mean([f[k] for k in shared])) if shared else None for f in figures]
 
 
 def _judge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from birthmark.training.registry.stored import Stored
 from birthmark.training.reports.bounded import known_bounds
 from birthmark.training.reports.labels import TITLES
 from birthmark.training.reports.report import render
+from birthmark.training.reports.verdict import Before, Verdict, of_test
 
 
 class EvaluationRun:
@@ -55,6 +57,12 @@ class EvaluationRun:
         """The table of `EVALUATION`."""
         return self.assessment.evaluation
 
+    def in_words(self) -> str:
+        """Return what was tested, on what."""
+        manifest, told = self.stored.manifest, self._tested_on()
+        answers = f"{self.stored.version} ({manifest['serve']}, {manifest['point']})"
+        return f"{answers} on {told['Data']}: {told['Files']} files, {told['Names']} names"
+
     def bounds_in_words(self) -> str:
         """Return what is known of the bounds of the kind of model that answers."""
         known, *_ = known_bounds(self.evaluation, self.stored.manifest["serve"])
@@ -64,6 +72,32 @@ class EvaluationRun:
         """Return the rows of `ANSWERS` of what answers, by subject."""
         manifest = self.stored.manifest
         return of_served(self.assessment.answers, manifest["serve"], manifest["point"])
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What the test says of what answers; None where nothing could be tested."""
+        manifest = self.stored.manifest
+        answers = [row for rows in self.served_answers().values() for row in rows]
+        return of_test(self.served(), answers, Before.of(manifest), self._learned_from())
+
+    def served(self) -> list[dict[str, Any]]:
+        """Return the rows of `EVALUATION` of the kind that answers."""
+        kind = self.stored.manifest["serve"]
+        return [row for row in self.evaluation.to_pylist() if row["model"] == kind]
+
+    def _learned_from(self) -> int:
+        """Return from how many of the tested files the model may have learned.
+
+        Those are files of servers that it learned from, created in the time that it learned from.
+        """
+        trained, files = self.stored.manifest["trained_on"], births(self._files)
+        first, last = (
+            pa.scalar(datetime.fromisoformat(trained[end]), files["born"].type)
+            for end in ("since", "until")
+        )
+        within = pc.and_(pc.greater_equal(files["born"], first), pc.less_equal(files["born"], last))
+        of_these = pc.is_in(files["server"].cast(pa.utf8()), pa.array(trained["servers"]))
+        return pc.sum(pc.and_(within, of_these)).as_py() or 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the results as JSON objects."""
@@ -80,6 +114,7 @@ class EvaluationRun:
         """Return the report as one HTML page."""
         return render(
             {"Trained on": self._trained_on(), "Tested on": self._tested_on()},
+            self.verdict,
             self.stored.manifest["serve"],
             self.stored.manifest["point"],
             self.assessment,

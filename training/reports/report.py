@@ -17,7 +17,8 @@ from birthmark.training.evaluate.three_answers import of_served
 from birthmark.training.reports import charts
 from birthmark.training.reports.bounded import abstentions, bounded_tables, failures, known_bounds
 from birthmark.training.reports.environment import pages
-from birthmark.training.reports.labels import SUBJECTS, TITLES, titles
+from birthmark.training.reports.labels import SUBJECTS, titles
+from birthmark.training.reports.verdict import Verdict
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
@@ -28,6 +29,7 @@ CHARTED = {
 
 def render(
     about: Mapping[str, Mapping[str, str]],
+    verdict: Verdict | None,
     served: str,
     point: Point,
     assessment: Assessment,
@@ -36,11 +38,12 @@ def render(
 ) -> str:
     """Return the page: complete in itself, and the same for the same input.
 
-    `about` holds lists of label and text under the headings they are to have; `served` is the kind
-    of model that answers, at ``point``. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
+    `about` holds lists of label and text under the headings they are to have, and `verdict` leads;
+    `served` is the kind of model that answers, at ``point``. The tables are of `SENSITIVITY` and
+    `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
-    there = evaluation["model"].to_pylist()
+    kinds = titles(evaluation["model"].to_pylist())
     rows = distributions.to_pylist()
     boxes = [{**row, "name": component_text(row["name"])} for row in rows]
     end, label = charts.lifespan_axis([row["lifespan"] for row in boxes])
@@ -50,11 +53,12 @@ def render(
     return page(
         "report.html.j2",
         about=about,
-        kinds=titles(there),
+        verdict=verdict,
+        kinds=dict(sorted(kinds.items(), key=lambda each: each[0] != served)),
         accuracy=_accuracy(evaluation),
         answers=of_served(assessment.answers, served, point),
         reliability=_reliability(assessment.reliability, served),
-        served=TITLES[served],
+        served=served,
         promise=_promise(evaluation),
         bounded=bounded_tables(evaluation),
         known=known_bounds(evaluation, served),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from statistics import mean
 from typing import Any
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from birthmark.data.common.percentages import percent, shown
+from birthmark.training.reports.labels import SUBJECTS
 from birthmark.training.statistics.standing import STYLES, Standing
 
 Row = dict[str, Any]
@@ -22,62 +23,81 @@ _COLUMNS = {
     "Occurs": "occurs",
     "Guess": "guess",
     "Δ-error": "delta_error",
-    "Incorrect": "incorrect",
     "FalsePos": "false_positives",
 }
-_BOUNDED = ("TruePos, 95%", "FalsePos, 95%", "Occurs", "Precision", "Recall")
-_ANSWERS = (
-    "Predicate",
-    *("Yes", "No", "Unsure", "Right"),
-    *("FalsePos, 95%", "bound of yes", "FalseNeg, 95%", "bound of no"),
-    *("Likely", "Occurs"),
-)
-_WORDS = ("Predicate", "Model", "bound of yes", "bound of no", "")
-_TITLES = {
-    "file": "File predictions",
-    "name": "Name predictions",
-    "directory": "Directory predictions",
-}
+_SERVED = ("Correct", "Guess", "Yes", "No", "Unsure", "Right", "FalsePos", "FalseNeg")
+_WORDS = ("Predicate", "Model", "bound", "bound of yes", "bound of no")
 
 
-def accuracy_tables(evaluation: pa.Table, note: str = "") -> list[Table]:
-    """Return for each subject a table for the accurate and one for the bounded threshold.
+def served_tables(rows: Iterable[Row], answers: Mapping[str, list[Row]]) -> list[Table]:
+    """Return for each subject a table of how right the kind is that answers.
 
-    `note` is added to their titles. The first has the columns of the thesis's Table 6.5, and the
-    counts; a model that does worse than the guess has its figure in red, one that does better in
-    green. The second has what a bound on false positives leaves, with 95% confidence intervals.
+    `rows` are those of `EVALUATION` of that kind, `answers` those of `ANSWERS` by subject. Correct
+    is green where it is more than a guess, red where it is less; false positives and negatives are
+    as what is known of their bounds.
     """
+    said = {(row["subject"], row["predicate"]): row for own in answers.values() for row in own}
     tables = []
-    for subject, group in groupby(evaluation.to_pylist(), key=lambda row: str(row["subject"])):
-        rows = list(group)
-        accurate = [row for row in rows if row["point"] == "accurate"]
-        bounded = [row for row in rows if row["point"] == "bounded"]
-        title = ", ".join(filter(None, (_TITLES[subject], note)))
-        tables.append(_accurate(title, accurate))
-        tables += [_bounded(title, bounded)] if bounded else []
+    accurate = (row for row in rows if row["point"] == "accurate")
+    for subject, group in groupby(accurate, key=lambda row: str(row["subject"])):
+        table = _table(SUBJECTS[subject], "Predicate", *_SERVED)
+        table.padding = 0
+        for row in group:
+            shares = [_percent(row["correct"]), _percent(row["guess"])]
+            shares[0].stylize(_style(row["correct"], row["guess"]))
+            own = said.get((row["subject"], row["predicate"]))
+            table.add_row(Text(row["predicate"]), *shares, *(_three(own) if own else ()))
+        tables.append(table)
     return tables
 
 
-def answers_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
-    """Return a table for each subject of what the three answers were worth, of what answers.
+def _three(row: Row) -> list[Text]:
+    """Return the shares of yes, no and unsure, and how right and how wrong these were."""
+    yes, no, unsure = (percent(row[n], row["n"]) for n in ("n_yes", "n_no", "n_unsure"))
+    found = [_percent(share) for share in (yes, no, unsure, row["right"])]
+    for name, known in (("false_positives", "standing"), ("false_negatives", "no_standing")):
+        share = _percent(row[name])
+        if row[known] in (Standing.ABOVE, Standing.BROKEN):
+            share.stylize(STYLES[Standing(row[known])])
+        found.append(share)
+    return found
 
-    `answers` are rows of `ANSWERS` by subject.
+
+def bounds_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
+    """Return for each subject a table of what is known of the bounds of what answers.
+
+    `answers` are rows of `ANSWERS` by subject. The columns are the 95% intervals of false positives
+    and negatives, each before what is known of its bound.
     """
+    headings = ("FalsePos, 95%", "bound of yes", "FalseNeg, 95%", "bound of no")
     tables = []
     for subject, rows in answers.items():
-        table = _table(f"{_TITLES[subject]}: yes, no or unsure", *_ANSWERS)
+        table = _table(f"{SUBJECTS[subject]}: bounds", "Predicate", *headings)
         for row in rows:
-            yes, no, unsure = (percent(row[n], row["n"]) for n in ("n_yes", "n_no", "n_unsure"))
             table.add_row(
                 Text(row["predicate"]),
-                *map(_percent, (yes, no, unsure, row["right"])),
-                _with_interval(row, "false_positives"),
+                _interval(row, "false_positives"),
                 styled(row["standing"]),
-                _with_interval(row, "false_negatives"),
+                _interval(row, "false_negatives"),
                 styled(row["no_standing"]),
-                *map(_percent, (row["likely"], percent(row["n_true"], row["n"]))),
             )
         tables.append(table)
+    return tables
+
+
+def accuracy_tables(evaluation: pa.Table) -> list[Table]:
+    """Return for each subject tables of all models, for both thresholds.
+
+    The first has the columns of the thesis's Table 6.5; a model that does worse than the guess has
+    its figure in red, one that does better in green. The second has what a bound on false positives
+    leaves, with 95% confidence intervals, the third what else is known of that.
+    """
+    tables = []
+    for subject, group in groupby(evaluation.to_pylist(), key=lambda row: str(row["subject"])):
+        rows, title = list(group), f"{SUBJECTS[subject]}, all models"
+        bounded = [row for row in rows if row["point"] == "bounded"]
+        tables.append(_accurate(title, [row for row in rows if row["point"] == "accurate"]))
+        tables += [_bounded(title, bounded), _precision(title, bounded)] if bounded else []
     return tables
 
 
@@ -105,38 +125,52 @@ def windows_table(windows: pa.Table) -> Table:
 
 
 def _accurate(title: str, rows: list[Row]) -> Table:
-    table = _table(title, "Predicate", "Model", *_COLUMNS, "n", "unknown")
+    table = _table(title, "Predicate", "Model", *_COLUMNS, "n")
     for row in rows:
         cells = [_percent(row[column]) for column in _COLUMNS.values()]
         cells[0].stylize(_style(row["correct"], row["guess"]))
-        counts = (f"{row[column]:,}" for column in ("n", "n_unknown"))
-        table.add_row(Text(row["predicate"]), row["model"], *cells, *counts)
+        table.add_row(Text(row["predicate"]), row["model"], *cells, f"{row['n']:,}")
     return table
 
 
 def _bounded(title: str, rows: list[Row]) -> Table:
     title = f"{title}, false positives at most {rows[0]['bound']:g}% of all"
-    table = _table(title, "Predicate", "Model", *_BOUNDED, "Brier", "")
+    table = _table(title, "Predicate", "Model", "TruePos, 95%", "FalsePos, 95%", "bound")
     for row in rows:
-        cells = [_with_interval(row, column) for column in ("true_positives", "false_positives")]
-        cells += [_percent(row[column]) for column in ("occurs", "precision", "recall")]
+        cells = (_with_interval(row, name) for name in ("true_positives", "false_positives"))
+        table.add_row(Text(row["predicate"]), row["model"], *cells, _remark(row))
+    return table
+
+
+def _precision(title: str, rows: list[Row]) -> Table:
+    headings = ("Occurs", "Precision", "Recall", "Brier", "unknown")
+    table = _table(f"{title}, at the same bound", "Predicate", "Model", *headings)
+    for row in rows:
+        cells = (_percent(row[column]) for column in ("occurs", "precision", "recall"))
         brier = "–" if row["brier"] is None else f"{row['brier']:.4f}"
-        table.add_row(Text(row["predicate"]), row["model"], *cells, brier, _remark(row))
+        known = brier, f"{row['n_unknown']:,}"
+        table.add_row(Text(row["predicate"]), row["model"], *cells, *known)
     return table
 
 
 def _table(title: str, *headings: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
     table.padding = (0, 1, 0, 0)
+    table.pad_edge = False
     for heading in headings:
-        table.add_column(heading, justify="left" if heading in _WORDS else "right", no_wrap=True)
+        justify: Any = "left" if heading in _WORDS else "right"
+        table.add_column(heading, justify=justify, no_wrap=heading != "Predicate")
     return table
 
 
-def _with_interval(row: Row, column: str) -> Text:
+def _interval(row: Row, column: str) -> Text:
     low, high = row[f"{column}_low"], row[f"{column}_high"]
+    return Text("–" if low is None else f"{low:.2f}–{high:.2f}")
+
+
+def _with_interval(row: Row, column: str) -> Text:
     text = _percent(row[column])
-    return text if low is None else text.append(f" {low:.2f}–{high:.2f}")
+    return text if row[f"{column}_low"] is None else text.append(f" {_interval(row, column)}")
 
 
 def _remark(row: Row) -> Text:

@@ -12,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from birthmark.serving.access import tokens
 from birthmark.serving.fast_path import endpoints
-from birthmark.serving.messages import error_responses, errors, requests
+from birthmark.serving.messages import error_responses, errors, html, requests
 from birthmark.serving.messages.requests import Choice, parse, parsed
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.settings import Settings
@@ -240,3 +241,41 @@ def test_every_answer_has_browsers_take_it_for_what_it_says_it_is(client: httpx.
 def test_every_type_of_error_is_in_the_guide() -> None:
     guide = (Path(__file__).parents[3] / "docs" / "serving.md").read_text()
     assert {kind for kind in errors.TYPES if f"`{kind}`" not in guide} == set()
+
+
+BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize("path", ["/nowhere", "/models/20010101T000000Z-000000", "/audits/none"])
+def test_a_browser_gets_a_page_that_names_no_place_on_this_host(
+    client: httpx.Client, path: str
+) -> None:
+    shown = client.get(path, headers=BROWSER)
+    assert (shown.status_code, shown.headers["vary"]) == (404, "accept")
+    assert shown.headers["content-type"].startswith("text/html")
+    assert "<h1>There is no such page</h1>" in shown.text
+    assert '<a href="/">' in shown.text
+    assert "registry" not in shown.text
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert detail(client.get(path))["type"] in ("not_found", "no_version")
+
+
+def test_a_browser_that_posts_gets_json(client: httpx.Client) -> None:
+    assert detail(client.post("/v1/predictions", content=b"{", headers=BROWSER))
+
+
+def test_a_browser_without_a_token_is_asked_for_one_and_shown_a_page(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    file = settings.registry.parent / "tokens.json"
+    tokens.add(file, "nas1", ["predict"])
+    publish(settings.registry)
+    with served(settings.model_copy(update={"tokens": file})) as client:
+        shown = client.get("/", headers=BROWSER)
+    assert shown.status_code == 401
+    assert "Basic" in shown.headers["www-authenticate"]
+    assert "<h1>A token is needed</h1>" in shown.text
+
+
+def test_what_a_browser_is_told_is_of_errors_that_there_are() -> None:
+    assert html.SAID.keys() <= errors.TYPES.keys()

@@ -15,12 +15,20 @@ from birthmark.training.audit.figures import GROUPS, SERVED
 from birthmark.training.audit.run import Audit, keep
 from birthmark.training.audit.shifts import Shift
 from birthmark.training.config import Matching
+from birthmark.training.evaluate.assessment import assess
+from birthmark.training.evaluate.distributions import distributions
+from birthmark.training.evaluate.sensitivity import sensitivity
 from birthmark.training.nightly.state import STATE
 from birthmark.training.registry.versions import Registry
+from birthmark.training.reports.labels import REPORT
+from birthmark.training.reports.report import render
+from birthmark.training.reports.verdict import of_test
 from birthmark.training.statistics.standing import of_row
 from tests import needs
+from tests.builders.lives import files_of, names_of
 from tests.builders.nights import night
 from tests.serving.live_histories import Follower
+from tests.serving.services import lives, trained
 
 DAYS = 12
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
@@ -59,6 +67,7 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
         "false_positives": 100 * wrong / n,
         "true_positives": 100 * counts["n_true_positive"] / n,
         "occurs": 25.0,
+        "guess": 75.0,
         "false_positives_low": 0.8 * 100 * wrong / n,
         "false_positives_high": 1.2 * 100 * wrong / n,
         "evidence": 0.0,
@@ -92,6 +101,17 @@ def audits(registry: Registry, version: str) -> None:
         keep(registry, found)
 
 
+def report() -> str:
+    """Return the report on a test of a small model, on the day that it learned from."""
+    model, rows = trained("lock", heat=True), lives("lock")
+    files, names = files_of(*rows), names_of(*({**row, "writes": 0} for row in rows))
+    assessment = assess(model, files, names)
+    served = [row for row in assessment.evaluation.to_pylist() if row["model"] == "name"]
+    about = {"Trained on": {"Data": "monday"}, "Tested on": {"Data": HOSTILE}}
+    tables = sensitivity(model, files, names), distributions(files)
+    return render(about, of_test(served), "name", "bounded", assessment, *tables)
+
+
 @dataclass
 class Site:
     """The service's URL, and what it has: a published version, audits and a live history."""
@@ -112,6 +132,7 @@ def site(
     version = publish(registry, heat=True, card=True)
     audits(Registry(registry), version)
     Registry(registry).write(STATE, night(datetime.now(UTC)).to_json())
+    Registry(registry).write(REPORT, report().encode())
     follower = Follower(registry.parent / "run", HOSTILE[:64])
     follower.says(lag=0.125, loss=0.0005)
     live = ("--history", str(follower.path), "--history-age", "100000")

@@ -18,10 +18,12 @@ from birthmark.training.evaluate.sensitivity import SENSITIVITY, sensitivity
 from birthmark.training.learn.train import Lives, fit
 from birthmark.training.reports.labels import TITLES
 from birthmark.training.reports.report import render
+from birthmark.training.reports.verdict import Verdict
 
 Make = Callable[..., Any]
 Days = list[tuple[pa.Table, pa.Table]]
 
+VERDICT = Verdict("9 of 10.", "A guess: 8.", "Nothing.")
 ABOUT = {"Trained on": {"Data": "monday"}, "Tested on": {"Data": "<b>tuesday</b>"}}
 
 
@@ -68,6 +70,7 @@ def html(days: Days) -> str:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return render(
         ABOUT,
+        VERDICT,
         "rules",
         "bounded",
         assess(model, *days[1]),
@@ -87,15 +90,25 @@ def one_result(correct: int, guess: bool, kind: str = "name") -> dict[str, Any]:
 def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
     evaluation = pa.Table.from_pylist(rows, schema=EVALUATION)
     assessment = Assessment(evaluation, CURVES.empty_table(), BREAKDOWN.empty_table())
-    return Page(
-        render({}, "able", "bounded", assessment, SENSITIVITY.empty_table(), distributions(files))
-    )
+    served = rows[-1]["model"] if rows else "able"
+    tables = assessment, SENSITIVITY.empty_table(), distributions(files)
+    return Page(render({}, None, served, "bounded", *tables))
 
 
-def test_every_predicate_has_its_row_with_all_models_figures(html: str) -> None:
-    row = Page(html).row("size=zero", last="0")
-    every = [figure for _ in TITLES for figure in ("100.00%", "100.00%", "0.00%")]
-    assert row == ["size=zero", "33.33%", "66.67%", *every, "60", "0"]
+def test_the_verdict_comes_first_and_what_is_served_before_the_others(html: str) -> None:
+    order = [html.index(each) for each in ("<h1>", "9 of 10.", "Nothing.", "Trained on", "<table")]
+    assert order == sorted(order)
+    first, *others = re.split("<details>", html)
+    assert len(others) >= 3
+    assert "Name model" not in re.sub("<svg.*?</svg> Name model", "", first, flags=re.S)
+
+
+def test_every_predicate_has_its_row_of_what_is_served_and_one_of_all_models(html: str) -> None:
+    page = Page(html)
+    head = ["size=zero", "33.33%", "66.67%"]
+    assert page.row("size=zero", last="0") == [*head, "100.00%", "100.00%", "0.00%", "60", "0"]
+    for shown in ("100.00%", "0.00%"):
+        assert [*head, *[shown] * len(TITLES)] in page.rows
 
 
 def test_the_better_model_and_those_worse_than_the_guess_are_marked(
@@ -103,12 +116,12 @@ def test_the_better_model_and_those_worse_than_the_guess_are_marked(
 ) -> None:
     page = page_of([one_result(55, True), one_result(70, True, "able")], files_of())
     body = [value for name, value in page.attributes if name == "class"]
-    # Once in the key, once in the table.
-    assert body.count("worse") == 2
+    # Once in each key; in the table of all models.
+    assert body.count("worse") == 3
     assert body.count("best") == 2
     page = page_of([one_result(70, True), one_result(70, True, "able")], files_of())
     body = [value for name, value in page.attributes if name == "class"]
-    assert (body.count("worse"), body.count("best")) == (1, 1)
+    assert (body.count("worse"), body.count("best")) == (2, 1)
 
 
 def test_the_page_draws_the_thesiss_sensitivity_charts_and_lists_all_predicates(
@@ -165,7 +178,8 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
     model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     tables = (assess(model, *days[1]), sensitivity(model, *days[1]))
-    assert render(ABOUT, "rules", "bounded", *tables, distributions(days[1][0])) == html
+    same = render(ABOUT, VERDICT, "rules", "bounded", *tables, distributions(days[1][0]))
+    assert same == html
 
 
 def test_a_period_without_files_still_gives_a_page(files_of: Make) -> None:
@@ -185,12 +199,12 @@ def test_the_page_shows_what_a_bound_leaves_what_is_known_of_it_and_who_abstains
     labels = [value for name, value in page.attributes if name == "aria-label"]
     assert "lock, true positives 60.00% of 60.00% that occur" in labels
     text = " ".join(page.text.split())
-    first, others = text.split("The other models, which do not answer")
-    assert "ABLE tree: there is none to judge." in first
-    assert "Name model: shown broken 1." in others
+    first, others = text.split("The other kinds of model, which do not answer")
+    assert "What is known of its bounds: there is none to judge." in first
+    assert "It abstains from lock." in first
+    assert "Name model What is known of its bounds: shown broken 1." in others
     assert "lock 30.00% false positives, 1.00% promised: shown broken" in others
     assert "standing shown-broken" in [v for name, v in page.attributes if name == "class"]
-    assert "ABLE tree abstains from lock." in text
     assert "20 blocks of 1 min (seed 1)" in text
 
 

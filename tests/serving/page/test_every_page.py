@@ -1,0 +1,116 @@
+"""Every page that the service shows, at a desk and on a phone, in light and in dark.
+
+With ``TEST_PICTURES`` naming a directory each is also photographed there, to be looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.serving.page.test_page import CONTRASTS, picture
+
+pytestmark = pytest.mark.deep
+
+PAGES = {
+    "page": "/",
+    "asked": "/?name=new.lock",
+    "wrong": "/?name=a/b",
+    "report": "/report",
+    "card": "/models/{version}",
+    "audit": "/audits/{audit}",
+    "missing": "/models/20010101T000000Z-abcdef",
+    "nowhere": "/nowhere",
+}
+
+CUT = """() => {
+  const all = [...document.body.querySelectorAll("*")];
+  const out = e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll");
+  return all.filter(out).map(e => e.outerHTML.slice(0, 80));
+}"""
+"""What is wider than the window, and in no box that scrolls."""
+
+SCROLLED = """() => [...document.querySelectorAll(".scroll")]
+  .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)"""
+"""The boxes that have to be scrolled."""
+
+CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex]")]
+  .filter(e => e.checkVisibility()).length"""
+
+FOCUSED = """() => {
+  const e = document.activeElement, style = getComputedStyle(e);
+  if (e === document.body) return null;
+  window.seen ??= new Map();
+  if (!seen.has(e)) seen.set(e, seen.size);
+  return [seen.get(e), style.outlineStyle, e.matches(".scroll") && !e.ariaLabel];
+}"""
+"""A number of its own for what has the focus, how that is shown, and whether a name is missing."""
+
+
+@pytest.fixture(params=[1280, 390], ids=["desk", "phone"])
+def width(request: pytest.FixtureRequest) -> int:
+    found: int = request.param
+    return found
+
+
+@pytest.fixture(params=["light", "dark"])
+def tab(
+    request: pytest.FixtureRequest, browser: Browser, site: Any, width: int
+) -> Iterator[tuple[Page, str]]:
+    scheme: Any = request.param
+    page = browser.new_page(
+        base_url=site.url, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    page.set_default_timeout(120_000)
+    yield page, f"{width}-{scheme}"
+    page.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_cut_all_can_be_read_and_nothing_comes_from_elsewhere(
+    tab: tuple[Page, str], site: Any, name: str, width: int
+) -> None:
+    page, kind = tab
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(PAGES[name].format(version=site.version, audit=site.audit))
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CUT) == []
+    if width == 1280:
+        assert page.evaluate(SCROLLED) == []
+    contrasts = page.evaluate(CONTRASTS)
+    assert contrasts[0][0] >= 4.5, contrasts[:5]
+    picture(page, f"{name}-{kind}")
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(site.url).netloc}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_control_is_reached_by_keyboard_and_shows_that_it_has_the_focus(
+    page: Page, site: Any, name: str
+) -> None:
+    page.goto(PAGES[name].format(version=site.version, audit=site.audit))
+    controls = page.evaluate(CONTROLS)
+    reached = set()
+    for _ in range(controls):
+        page.keyboard.press("Tab")
+        number, outline, nameless = page.evaluate(FOCUSED)
+        assert (outline != "none", nameless) == (True, False)
+        reached.add(number)
+    assert len(reached) == controls > 0
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED) is None
+
+
+def test_a_table_that_goes_on_says_so_until_its_end(page: Page, site: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.goto("/report")
+    wide = page.locator(".scroll", has=page.locator("th:text('Likely')")).first
+    says = "e => getComputedStyle(e, '::before').height"
+    assert wide.evaluate(says) == "20px"
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert wide.evaluate(says) == "0px"
