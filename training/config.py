@@ -238,6 +238,15 @@ class Account(Strict):
     user: str = Field(default="birthmark", description="user to run as, with that user's group")
 
 
+class Site(Account):
+    """What `birthmark doctor` examines besides what the nightly run's configuration names."""
+
+    service: bool = Field(default=True, description="whether there is a service")
+    units: Path = Field(
+        default=Path("/etc/systemd/system"), description="directory of systemd's units"
+    )
+
+
 class Keeping(Strict):
     """Which versions stay when old ones are removed."""
 

@@ -13,7 +13,7 @@ from birthmark.exits import FAILED, MISCONFIGURED, exits
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, print_json
 from birthmark.terminal import line
-from birthmark.training.config import Account
+from birthmark.training.config import Site
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from birthmark.doctor import Examination
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
 @with_options
 def doctor(
     config: Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")],
-    account: Annotated[Account, Options()],
+    looked_at: Annotated[Site, Options()],
     url: Annotated[
         str | None,
         typer.Option(help="where the service answers; default: as its unit and serve.env say"),
@@ -30,23 +30,18 @@ def doctor(
     token: Annotated[
         Path | None, typer.Option(help="file of a token of scope read, to ask it by")
     ] = None,
-    service: Annotated[
-        bool, typer.Option("--service/--no-service", help="whether there is a service")
-    ] = True,
-    units: Annotated[Path, typer.Option(help="directory of systemd's units")] = Path(
-        "/etc/systemd/system"
-    ),
     as_json: Json = False,
 ) -> None:
     """Look whether a site is well: say what is wrong, where, and what to do."""
     from birthmark.doctor import examine
-    from birthmark.doctor.site import Site
+    from birthmark.doctor.site import Site as Examined
     from birthmark.install import Site as Installed
     from birthmark.training.config import read_config
 
     with exits(MISCONFIGURED, ValueError):
         path = Path.cwd() / config
-        site = Site(Installed(path, read_config(path), account.user), url, token, service, units)
+        installed = Installed(path, read_config(path), looked_at.user)
+        site = Examined(installed, url, token, looked_at.service, looked_at.units)
         _ = site.settings
     found = examine(site)
     if as_json:

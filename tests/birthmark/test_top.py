@@ -60,7 +60,8 @@ class Shown:
         self.resize(24, 80)
         self.before = termios.tcgetattr(self.program)
         self.told = b""
-        plain = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        own = ("NO_COLOR", "COLUMNS", "LINES")  # a tester's terminal is not this one
+        plain = {name: value for name, value in os.environ.items() if name not in own}
         self.process = subprocess.Popen(
             [*TOP, *arguments],
             stdin=self.program if stdin is None else stdin,

@@ -353,7 +353,7 @@ def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("format", 1),
+        ("format", "4"),
         ("points", {}),
         ("points", {"name": {"nothing": {"lock": {"accurate": 7}}}, "able": {}}),
         ("kinds", ["oracle"]),

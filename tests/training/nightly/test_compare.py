@@ -202,7 +202,7 @@ def test_where_the_newest_complete_day_taught_the_published_model_none_is_publis
 def test_a_first_model_is_tested_on_the_newest_complete_day(
     two_days: Callable[..., Lives],
 ) -> None:
-    test = first_test(two_days(b"zero", b"zero", b"zero"), SMALL, EMPTY)
+    test = first_test(two_days(b"zero", b"zero", b"zero"), SMALL, EMPTY, {})
     assert test is not None
     assert (test.period.day, test.files) == ("2001-10-23", 96)
     assert test.champion is None
