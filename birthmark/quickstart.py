@@ -45,7 +45,7 @@ NEXT = """\
 the report           {page}
 the service's page   {birthmark} serve --registry {registry}
 your own server      README.md, "Use it on your own server"
-every step of this   {verbose}"""
+every step of this   the same with --verbose, or make quickstart VERBOSE=1"""
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,9 @@ def run(steps: Steps) -> None:
         replayed = follow(steps, registry, second, DAYS[1])
     line("")
     show_screen(first, replayed)
-    own = Path(sys.executable).with_name("birthmark")
-    again = f"{_shown(Path(sys.executable))} -m birthmark.quickstart --verbose"
-    for each in NEXT.format(
-        page=page, birthmark=_shown(own), registry=registry, verbose=again
-    ).splitlines():
+    own = _shown(Path(sys.executable).with_name("birthmark"))
+    birthmark = own.name if own.is_absolute() else own
+    for each in NEXT.format(page=page, birthmark=birthmark, registry=registry).splitlines():
         line(each)
 
 
