@@ -214,7 +214,7 @@ def test_a_site_without_rust_installs_it_and_asks_the_service(
             assert server.stdout is not None
             url = server.stdout.readline().split()[-1]
             asked = "import birthmark, sys; client = birthmark.Client(sys.argv[1]); "
-            asked += "print(client.predict('a.lock', mode=0o600))"
+            asked += "print(client.predict('a.lock', deadline=60.0, mode=0o600))"
             assert "answered=True" in run("python", "-c", asked, url)
         finally:
             server.terminate()
