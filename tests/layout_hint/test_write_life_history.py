@@ -141,7 +141,7 @@ def test_files_of_one_name_are_hinted_by_what_became_of_others_in_their_director
     (place / "run").mkdir(mode=0o700)
     history, options = (
         place / "run" / "history",
-        [f"--directory-system={SYSTEM}", "--short=lifespan<=5"],
+        [f"--directory-system={SYSTEM}", "--short=lifespan<=5", "--medium=HotWrite"],
     )
     with ExitStack() as stack:
         mount = stack.enter_context(mounted(place / "mount", "ext4"))
