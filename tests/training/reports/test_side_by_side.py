@@ -125,7 +125,7 @@ def test_the_command_shows_them_side_by_side(
     done = subprocess.run([sys.executable, *words], capture_output=True, check=True, text=True)
     assert "What differs" in done.stdout  # by the program itself, which else does without pandas
     text = run(*versions)
-    assert " minfrac " in text
+    assert "minfrac " in text
     assert "Correct" not in text
     out = tmp_path / "figures.parquet"
     text = run(*versions, "--dataset", day, "--parquet", out)
