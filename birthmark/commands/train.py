@@ -142,7 +142,7 @@ def evaluate(
         return
     if as_json is not None:
         Path(as_json).write_text(text, encoding="utf-8")
-    _tell(trial, all_models)
+    _tell(trial, all_models or estimators)
 
 
 def _tell(trial: EvaluationRun, all_models: bool) -> None:

@@ -126,11 +126,11 @@ def test_evaluate_tests_them_beside_the_built_in_ones(
 ) -> None:
     asked = ("evaluate", folder / "day1", "--registry", registry)
     text = run(app, *asked)
-    assert re.search(r" kept +best +100\.00%", text)
+    assert re.search(r"^kept +100\.00%", text, re.M)
     assert "Not tested without --estimators: shallow\n" in text
     text = run(app, *asked, "--estimators")
-    assert re.search(r" kept +shallow +100\.00%", text)
-    assert re.search(r" dot +shallow +", text)
+    assert re.search(r"kept +shallow +100\.00%", text)
+    assert re.search(r"dot +shallow +", text)
     assert "Not tested" not in text
     told = json.loads(run(app, *asked, "--estimators", "--json", "-"))
     assert {"shallow", "best"} <= {row["model"] for row in told["figures"]}
@@ -146,7 +146,7 @@ def test_the_program_itself_takes_them(registry: Path, folder: Path) -> None:
         command, capture_output=True, check=False, text=True, env=os.environ | {"PYTHONPATH": place}
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.search(r" dot +shallow +", done.stdout)
+    assert re.search(r"dot +shallow +", done.stdout)
 
 
 @pytest.mark.deep
@@ -160,7 +160,7 @@ def test_the_report_shows_them(
     assert "shallow" not in page
     run(app, *asked, "--estimators")
     page = (tmp_path / "report.html").read_text()
-    assert re.search(r"<th[^>]*colgroup[^>]*>shallow</th>", page)
+    assert re.search(r"<th[^>]*>shallow</th>", page)
 
 
 @pytest.mark.deep
