@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 import typer
 from joblib import delayed
+from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
 from birthmark.commands import models
@@ -96,6 +97,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> Any:
     (folder / "own_rules.py").write_text(RULES)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
+        # Processes that an earlier test of this program left behind do not know the path.
+        get_reusable_executor().shutdown(wait=True)
         yield folder
 
 
