@@ -132,7 +132,7 @@ def show_screen(first: Path, replayed: Replayed) -> None:
 
 
 def _lines(text: str) -> None:
-    for each in text.splitlines():
+    for each in text.split("\n"):
         line(each)
 
 
