@@ -61,18 +61,8 @@ impl<R: Random> FileSystem<R> {
         }
         self.leave(inode);
         let mut file = self.files.remove(&inode).ok_or(Error::NoFile(inode))?;
-        if file.within.as_ref().is_some_and(|within| within.directories > 0) {
-            self.orphan(inode);
-        }
         let fragments = file.shrink(&self.volume.geometry, 0);
         Ok(Remains { inode: Some((inode, file.directory)), fragments })
-    }
-
-    /// Says of directories in one that is no more that they are in none: soft updates may remove them
-    /// after it, when another has its inode.
-    fn orphan(&mut self, parent: u32) {
-        let every = self.files.values_mut().filter_map(|file| file.within.as_mut());
-        every.filter(|within| within.parent == parent).for_each(|within| within.parent = 0);
     }
 
     /// Logs what of a file that was cut points elsewhere now.

@@ -174,19 +174,6 @@ fn what_is_not_there_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_directory_that_goes_after_the_one_it_was_in_is_counted_in_no_other() {
-    let mut filesystem = fresh(geometries()[0]);
-    let above = filesystem.mkdir(ROOT, false).unwrap();
-    let below = filesystem.mkdir(above, false).unwrap();
-    filesystem.unlink(above).unwrap();
-    filesystem.adopt(above, true).unwrap();
-    filesystem.mkdir(above, false).unwrap();
-    filesystem.unlink(below).unwrap();
-    let within = filesystem.file(above).unwrap().within.unwrap();
-    assert_eq!(within.directories, 1);
-}
-
-#[test]
 fn an_allocator_of_ones_own_says_where_blocks_are_wanted() {
     let mut filesystem = fresh(geometries()[0]);
     filesystem.volume.allocator = named("packed");
