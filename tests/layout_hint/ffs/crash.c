@@ -9,7 +9,6 @@
  * of all.
  */
 #include <asm/prctl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,40 +41,14 @@ static unsigned char inodes[INODES], fragments[FRAGMENTS];	/* who has them */
 static unsigned char inode_waits[INODES], waits[FRAGMENTS];	/* for maps */
 static unsigned char disk_inodes[INODES], disk_fragments[FRAGMENTS];
 static unsigned char claimed[FRAGMENTS];
-static uint32_t kernel_state = 12345, state;
-static long step, held_back, placed, full, moved;
-
-void
-die(const char *why)
-{
-	fprintf(stderr, "step %ld: %s\n", step, why);
-	exit(1);
-}
-
-void *
-zeroed(unsigned long size)
-{
-	void *memory = calloc(1, size);
-
-	if (memory == NULL)
-		die("no memory");
-	return (memory);
-}
+static unsigned kernel_state = 12345;
+static long held_back, placed, full, moved;
 
 unsigned
 draw(void)
 {
-	kernel_state = (1103515245 * kernel_state + 12345) & 0x7fffffff;
+	kernel_state = next(kernel_state);
 	return (kernel_state >> 8);
-}
-
-static unsigned
-under(unsigned n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return (state % n);
 }
 
 static void
@@ -366,7 +339,7 @@ main(int argc, char **argv)
 
 	if (argc != 7)
 		return (2);
-	state = (uint32_t)atoi(argv[1]) * 40503U | 1;
+	state = (unsigned)atoi(argv[1]) * 40503U | 1;
 	(void)syscall(SYS_arch_prctl, ARCH_SET_GS, processor);
 	make(atoi(argv[2]));
 	memset(inodes, 1, ROOT + 1);

@@ -8,7 +8,6 @@
  * it goes to standard error.
  */
 #include <asm/prctl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +33,8 @@ struct file {
 
 static struct file files[INODES];
 static unsigned char inodes[INODES], fragments[FRAGMENTS];
-static uint32_t kernel_state = 12345, state;
-static long step, full[2], placed[2], others, others_blocks;
+static unsigned kernel_state = 12345;
+static long full[2], placed[2], others, others_blocks;
 static long indirect, moved, limited, claimed;
 static int freebsd, version, wild, kept;
 static struct {
@@ -46,49 +45,11 @@ static struct {
 } region;
 static const char *const modes[] = { "none", "preferred", "data", "reserved" };
 
-void
-die(const char *why)
-{
-	fprintf(stderr, "step %ld: %s\n", step, why);
-	exit(1);
-}
-
-void *
-zeroed(unsigned long size)
-{
-	void *memory = calloc(1, size);
-
-	if (memory == NULL)
-		die("no memory");
-	return (memory);
-}
-
-static uint32_t
-xorshift(uint32_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 17;
-	*x ^= *x << 5;
-	return (*x);
-}
-
-/* The random numbers of recordings: the next one, and that it was taken. */
-static uint32_t
-next(void)
-{
-	return ((1103515245 * kernel_state + 12345) & 0x7fffffff);
-}
-
+/* A random number of recordings, which is taken when a directory is made. */
 unsigned
 draw(void)
 {
-	return (next() >> 8);
-}
-
-static unsigned
-under(unsigned n)
-{
-	return (xorshift(&state) % n);
+	return (next(kernel_state) >> 8);
 }
 
 static void
@@ -195,7 +156,7 @@ make_file(void)
 	ino = create(parent, directory, wanted);
 	hot = wanted && ino > 0 && in_region(ino, 0);
 	if (left && directory && parent == ROOT && !hot && freebsd < 15)
-		kernel_state = next();
+		kernel_state = next(kernel_state);
 	printf("%c %ld%s = ", directory ? 'm' : 'c', parent, wanted ? " hot" : "");
 	if (ino < 0) {
 		refused(ino, 1);
@@ -465,7 +426,7 @@ main(int argc, char **argv)
 
 	if (argc != 10)
 		return (2);
-	state = (uint32_t)atoi(argv[1]) * 40503U | 1;
+	state = (unsigned)atoi(argv[1]) * 40503U | 1;
 	version = atoi(argv[2]);
 	freebsd = atoi(argv[3]);
 	region.start = strtoul(argv[4], NULL, 10);

@@ -15,10 +15,16 @@
 #define	DIRECT		12	/* blocks of a file before the indirect one */
 #define	CLUSTER		7	/* blocks that are moved together */
 
-/* driver.c, setup.c, crash.c */
-void		 die(const char *);
+/* driver.c, setup.c, crash.c: what the kernel takes for a random number */
 unsigned	 draw(void);
+
+/* host.c */
+extern long	 step;		/* of a program: where it dies */
+extern unsigned	 state;		/* of under() */
+void		 die(const char *);
 void		*zeroed(unsigned long);
+unsigned	 next(unsigned);	/* random number of recordings */
+unsigned	 under(unsigned);	/* random number below another one */
 
 /* kernel.c */
 extern long	 outcomes[8];

@@ -175,13 +175,14 @@ def programs(
     compiler = [*kernel[:-1], f"-I{folder}", kernel[-1], "-w", *more]
 
     def built(name: str, side: Path, driver: str, sizes: list[str]) -> Path:
-        parts = ("driver", "kernel", "alloc", "blocks")
+        parts = ("host", "driver", "kernel", "alloc", "blocks")
         objects = [str(folder / f"{name}-{part}.o") for part in parts]
         host = ("cc", "-O1", "-fno-pie", "-fno-builtin", *sizes, "-c")
-        run(*host, str(FFS / driver), "-o", objects[0])
+        for source, out in zip(("host.c", driver), objects, strict=False):
+            run(*host, str(FFS / source), "-o", out)
         patched = ["-DPATCHED"] if side == sources.after else []
         own = (FFS / "kernel.c", side / ALLOCATOR, side / BLOCKS)
-        for source, out in zip(own, objects[1:], strict=True):
+        for source, out in zip(own, objects[2:], strict=True):
             run(*compiler, *patched, *sizes, "-c", str(source), "-o", out)
         # what is never called there is left undefined
         link = ["-no-pie", "-static", "-Wl,--unresolved-symbols=ignore-all"]

@@ -7,7 +7,6 @@
  * and all begins again. Prints what became of them.
  */
 #include <asm/prctl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -32,43 +31,17 @@ struct tally {
 	long	refused;	/* when it had none */
 };
 
-static uint32_t kernel_state = 12345, state = 1;
+static unsigned kernel_state = 12345;
 static unsigned char inodes[GROUPS * IPG], fragments[GROUPS * FPG];
 static struct file files[GROUPS * IPG];
 static struct tally hot_inodes, hot_blocks;
 static long cold_inodes, cold_blocks, beyond, refused;
 
-void
-die(const char *why)
-{
-	fprintf(stderr, "%s\n", why);
-	exit(1);
-}
-
-void *
-zeroed(unsigned long size)
-{
-	void *memory = calloc(1, size);
-
-	if (memory == NULL)
-		die("no memory");
-	return (memory);
-}
-
 unsigned
 draw(void)
 {
-	kernel_state = (1103515245 * kernel_state + 12345) & 0x7fffffff;
+	kernel_state = next(kernel_state);
 	return (kernel_state >> 8);
-}
-
-static unsigned
-under(unsigned n)
-{
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return (state % n);
 }
 
 static void
