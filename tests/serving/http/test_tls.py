@@ -92,7 +92,11 @@ def connections_of(process: int) -> int:
     files = Path(f"/proc/{process}/fd")
     if not files.exists():
         pytest.skip("/proc tells no open files here")
-    return sum("socket:" in str(path.readlink()) for path in files.iterdir())
+    found = 0
+    for path in files.iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            found += "socket:" in str(path.readlink())
+    return found
 
 
 def test_who_speaks_no_tls_is_forgotten(
