@@ -238,7 +238,7 @@ class Account(Strict):
     user: str = Field(default="birthmark", description="user to run as, with that user's group")
 
 
-class Site(Account):
+class Examined(Account):
     """What `birthmark doctor` examines besides what the nightly run's configuration names."""
 
     service: bool = Field(default=True, description="whether there is a service")

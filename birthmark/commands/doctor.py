@@ -13,7 +13,7 @@ from birthmark.exits import FAILED, MISCONFIGURED, exits
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, print_json
 from birthmark.terminal import line
-from birthmark.training.config import Site
+from birthmark.training.config import Examined
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from birthmark.doctor import Examination
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
 @with_options
 def doctor(
     config: Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")],
-    looked_at: Annotated[Site, Options()],
+    examined: Annotated[Examined, Options()],
     url: Annotated[
         str | None,
         typer.Option(help="where the service answers; default: as its unit and serve.env say"),
@@ -34,14 +34,14 @@ def doctor(
 ) -> None:
     """Look whether a site is well: say what is wrong, where, and what to do."""
     from birthmark.doctor import examine
-    from birthmark.doctor.site import Site as Examined
+    from birthmark.doctor.site import Site
     from birthmark.install import Site as Installed
     from birthmark.training.config import read_config
 
     with exits(MISCONFIGURED, ValueError):
         path = Path.cwd() / config
-        installed = Installed(path, read_config(path), looked_at.user)
-        site = Examined(installed, url, token, looked_at.service, looked_at.units)
+        installed = Installed(path, read_config(path), examined.user)
+        site = Site(installed, url, token, examined.service, examined.units)
         _ = site.settings
     found = examine(site)
     if as_json:
