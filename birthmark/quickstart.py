@@ -56,12 +56,12 @@ class Steps:
 
     @contextmanager
     def step(self, doing: str) -> Iterator[None]:
-        """Tell what is being done, and how long it took; hide what it prints."""
+        """Tell what was done, and how long it took; hide what it prints, all but its progress."""
         if self.verbose:
             yield
             return
         begun = time.monotonic()
-        with working(doing), redirect_stdout(StringIO()):
+        with redirect_stdout(StringIO()):
             yield
         line(f"{time.monotonic() - begun:4.0f} s  {doing}", style="dim")
 
@@ -168,7 +168,8 @@ def follow(steps: Steps, registry: Path, day: Path, sample: Path) -> Replayed:
         serving(log, *options) as url,
     ):
         assert follower.stdin is not None
-        replayed = replay(day, sample, url, history, follower.stdin)
+        with working("asking"):
+            replayed = replay(day, sample, url, history, follower.stdin)
         follower.stdin.close()
     known = sum(score.known for score in replayed.scores.values())
     line(
