@@ -40,8 +40,8 @@ def windows(
 
     `days` are datasets of a day each, in the order of their time. A window that reaches back beyond
     the first of them is of all there are; a longer one would be the same, and is left out.
-    `predicates` and `estimators` are as for `fit`. Returns a table of `WINDOWS`. Raises ValueError where a dataset is named twice, and where `test` shows
-    no file's creation.
+    `predicates` and `estimators` are as for `fit`. Returns a table of `WINDOWS`. Raises ValueError
+    where a dataset is named twice, and where `test` shows no file's creation.
     """
     each_once([*days, test])
     files, names, _ = without_loss(read_files(test), read_names(test), settings.without_loss)
