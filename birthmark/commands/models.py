@@ -216,7 +216,9 @@ def compare(
     if as_json:
         print_json(told)
         return
-    for each in shown:
+    for number, each in enumerate(shown):
+        if number:
+            line("")
         show(each)
 
 

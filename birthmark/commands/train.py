@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,8 @@ from birthmark.terminal import line, paragraphs, show, working
 from birthmark.training.config import Settings, Testing
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
+    from birthmark.predictor import Predicate
+    from birthmark.predictor.models.estimators.estimator import Estimator
     from birthmark.training.reports.evaluation_run import EvaluationRun
 
 _Datasets = Annotated[
@@ -28,6 +31,10 @@ _Dataset = Annotated[
 _Registry = Annotated[str, described(Serving, "registry")]
 _Version = Annotated[
     str | None, typer.Option(help="stored version of the model; default: the published")
+]
+Configured = Annotated[
+    Path | None,
+    typer.Option(help="TOML file with predicates and estimators of your own, to train as well"),
 ]
 _Loss = Annotated[Settings, Options(only=("without_loss",))]
 _Estimators = Annotated[
@@ -45,26 +52,21 @@ def train(
     registry: _Registry,
     settings: Annotated[Settings, Options()],
     testing: Annotated[Testing, Options()],
-    config: Annotated[
-        Path | None,
-        typer.Option(help="TOML file with predicates and estimators of your own, to train as well"),
-    ] = None,
+    config: Configured = None,
     as_json: Json = False,
 ) -> None:
     """Train on the datasets together, and publish the model."""
     from birthmark.data.generated import describe
-    from birthmark.training.config import ConfigError, Own, read_own
     from birthmark.training.learn.train import read_lives
     from birthmark.training.nightly.candidate import train_alone
     from birthmark.training.registry.stored import load_published
     from birthmark.training.registry.versions import Registry
 
-    with exits(MISCONFIGURED, ConfigError):
-        own = Own() if config is None else read_own(config)
-        asked = own.all_predicates().values(), testing.test, own.all_estimators()
+    predicates, estimators = own_of(config)
     with working("training") as step:
         versions = Registry(registry)
         lives = read_lives(datasets, settings.without_loss)
+        asked = predicates, testing.test, estimators
         candidate = train_alone(load_published(versions), lives, settings, *asked)
         step("publishing")
         version = versions.publish(candidate.write_parts, candidate.manifest)
@@ -83,6 +85,18 @@ def train(
         marks = trained["generated"]
         result["generated"] = marks if as_json else describe(marks).removeprefix("generated: ")
     tell(result, as_json)
+
+
+def own_of(config: Path | None) -> tuple[Collection[Predicate], Mapping[str, Estimator]]:
+    """Return the predicates and the estimators to train, with those of a file of the user's.
+
+    Exits as a program with bad settings does where that cannot be used.
+    """
+    from birthmark.training.config import ConfigError, Own, read_own
+
+    with exits(MISCONFIGURED, ConfigError):
+        own = Own() if config is None else read_own(config)
+        return own.all_predicates().values(), own.all_estimators()
 
 
 @with_options

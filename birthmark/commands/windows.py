@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from birthmark.commands.train import Configured, own_of
 from birthmark.options import Options, with_options
 from birthmark.outputs import output, print_json
 from birthmark.terminal import show, working
@@ -22,6 +23,7 @@ def windows(
     test: Annotated[Path, typer.Option(help="dataset of the next day, to test on")],
     compared: Annotated[Windows, Options(named={"lengths": "--days"})],
     settings: Annotated[Settings, Options(only=("without_loss",))],
+    config: Configured = None,
     parquet: Annotated[Path | None, output("write all figures to this file, Parquet")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all figures as JSON")] = False,
 ) -> None:
@@ -31,8 +33,9 @@ def windows(
     from birthmark.training.evaluate.windows import windows as compare
     from birthmark.training.reports.terminal import windows_table
 
+    asked = own_of(config)
     with working("training and testing"):
-        found = compare(datasets, test, settings, lengths=compared.lengths)
+        found = compare(datasets, test, settings, *asked, lengths=compared.lengths)
     if parquet is not None:
         write_table(found, parquet)
     if as_json:

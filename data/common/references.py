@@ -26,7 +26,10 @@ def imported(reference: str, group: str) -> Any:
     try:
         return reduce(getattr, name.split("."), import_module(module))
     except ModuleNotFoundError as error:
-        raise ValueError(f"{reference!r}: {error}: install the package that has it") from error
+        raise ValueError(
+            f"{reference!r}: {error}: install the package that has it, or name its folder in"
+            " PYTHONPATH"
+        ) from error
     except (AttributeError, ImportError, ValueError) as error:
         raise ValueError(f"{reference!r}: expected package.module:name: {error}") from error
 

@@ -29,8 +29,8 @@ class TablesDump(Dump):
     """
 
     def __init__(self, path: str | Path, all_attributes: bool = False) -> None:
-        super().__init__()
-        self._path, self._writer = Path(path), TextWriter(all_attributes)
+        super().__init__(path)
+        self._writer = TextWriter(all_attributes)
 
     def __iter__(self) -> Iterator[bytes]:
         yield heading(self._path)

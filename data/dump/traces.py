@@ -20,9 +20,13 @@ class Dump(ABC):
         damaged: at the end, the records of a trace that could not be read, by reason.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
         self.left_out = 0
         self.damaged: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._path}>"
 
     @abstractmethod
     def __iter__(self) -> Iterator[bytes]:
@@ -39,8 +43,7 @@ class TraceDump(Dump):
     """
 
     def __init__(self, path: str, all_attributes: bool = False) -> None:
-        super().__init__()
-        self._path = Path(path)
+        super().__init__(path)
         self._lines = TraceLines(path, all_attributes)
 
     def __iter__(self) -> Iterator[bytes]:

@@ -57,6 +57,9 @@ class Trace:
         self.compression: str = self._native.compression
         self.generated = generated.in_comment(self._native.heading)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.path}: {self.format}>"
+
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         while (batch := self._native.next_batch()) is not None:
             self.generated = self.generated or generated.in_operations(batch)

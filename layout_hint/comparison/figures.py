@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.plurals import counted
 from birthmark.data.generated import Mark
 from birthmark.layout_hint.replay.conditions import DEFAULT, Settings
 from birthmark.layout_hint.settings import MODES, STATES
@@ -90,7 +91,7 @@ class Result:
         return told | {"of_optimal": self.of_optimal}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """All that one ``birthmark layout`` found."""
 
@@ -102,6 +103,11 @@ class Comparison:
     """Counts of the first seed's run by (day, policy, mode, state): ``block`` (int64, 4 KB, from
     the partition's start), ``reads``, ``writes`` (uint32). Runs with NVRAM are left out."""
     generated: Sequence[Mark] = field(default_factory=tuple)  # by which workloads, if not real
+
+    def __repr__(self) -> str:
+        policies = ", ".join(dict.fromkeys(each.policy for each in self.results))
+        days = counted(len(self.days), "days")
+        return f"<Comparison of {policies} on {days} of {self.title}>"
 
     def find(
         self, day: str, policy: str, mode: str | None, state: str = STATES[0], nvram: bool = False

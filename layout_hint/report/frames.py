@@ -8,10 +8,11 @@ from typing import Any
 import pandas as pd
 
 from birthmark.layout_hint.comparison.figures import Comparison
-from birthmark.layout_hint.report import elapsed
+from birthmark.layout_hint.report import elapsed, thesis
 from birthmark.layout_hint.report.kinds import kinds, policies
 
 _OF, _EACH = ("target", "optimal"), ("total", "read", "write")
+_HEADINGS = [(of.capitalize(), each.capitalize()) for of in _OF for each in _EACH]
 
 
 def locality(comparison: Comparison) -> pd.DataFrame:
@@ -34,8 +35,7 @@ def locality(comparison: Comparison) -> pd.DataFrame:
                     shares["Target", "of optimal"] = 100 * found.of_optimal
                     rows.append(((day, state, mode or "", policy), shares))
     frame = _frame(rows, ["Day", "State", "Mode", "Condition"])
-    headings = [(of.capitalize(), each.capitalize()) for of in _OF for each in _EACH]
-    headings.append(("Target", "of optimal"))
+    headings = [*_HEADINGS, ("Target", "of optimal")]
     return frame.set_axis(pd.MultiIndex.from_tuples(headings), axis="columns")
 
 
@@ -55,6 +55,32 @@ def saved_time(comparison: Comparison) -> pd.DataFrame:
             }
             rows.append(((day, state, mode or ""), cells))
     return _frame(rows, ["Day", "State", "Mode"])
+
+
+def thesis_locality(trace: str) -> pd.DataFrame:
+    """Return what the thesis printed of CAMPUS, DEAS03 or EECS03 in Tables 7.1 to 7.3, in percent.
+
+    A row is a day (``YYYY-MM-DD``) and policy. Raises ``ValueError`` for another trace.
+    """
+    rows = []
+    for place, found in thesis.localities(trace).items():
+        shares = {
+            (of.capitalize(), each.capitalize()): 100 * share
+            for of in _OF
+            for each, share in zip(_EACH, getattr(found, of), strict=True)
+        }
+        rows.append((place, shares))
+    frame = _frame(rows, ["Day", "Condition"])
+    return frame.set_axis(pd.MultiIndex.from_tuples(_HEADINGS), axis="columns")
+
+
+def thesis_saved_time(trace: str) -> pd.DataFrame:
+    """Return what the thesis printed of a trace in Table 7.4: a row for each day, in percent.
+
+    Raises ``ValueError`` as ``thesis_locality`` does.
+    """
+    saved = 100 * pd.Series(thesis.improvements(trace))
+    return saved.unstack(sort=False).rename_axis("Day")
 
 
 def _frame(

@@ -91,6 +91,10 @@ class AsyncClient:
         self._breaker = Breaker()
         self._http = _connections(url, token, certificates)
         self._asked: set[asyncio.Task[tuple[int, bytes]]] = set()
+        self._at = _without_password(url)
+
+    def __repr__(self) -> str:
+        return f"<AsyncClient of {self._at}>"
 
     # The next three are no `async def`: their time runs from the call on, not from when the loop
     # comes to it.
@@ -256,6 +260,10 @@ def _connections(url: str, token: str | None, certificates: Path | None) -> http
     return httpx.AsyncClient(base_url=base, headers=headers, transport=transport, trust_env=False)
 
 
+def _without_password(url: str) -> str:
+    return url if url.startswith("unix:") else str(httpx.URL(url).copy_with(userinfo=b""))
+
+
 def _error(status: int, body: bytes) -> ServiceError:
     """Return the error that was answered."""
     try:
@@ -284,6 +292,10 @@ class Client:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+        self._at = _without_password(url)
+
+    def __repr__(self) -> str:
+        return f"<Client of {self._at}>"
 
     def predict(
         self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]

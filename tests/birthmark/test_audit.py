@@ -108,6 +108,7 @@ def test_what_is_found_of_what_was_served_is_what_an_evaluation_finds_on_these_r
         ("file", 5406),
         ("name", 5406),
     ]
+    assert repr(found) == f"<Audit of {found.version} on day2: 10,812 rows joined>"
     (log,) = (tmp_path / "log").rglob("*.parquet")
     rows = pq.read_table(log)
     files, names = births(read_files(days[1])), births(read_names(days[1]))

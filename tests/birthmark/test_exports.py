@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 import birthmark
+from birthmark.data.dump import TablesDump, TraceDump
+from birthmark.data.samples import DAYS
 from birthmark.features import History
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, own_predicate
 from birthmark.training.evaluate.assessment import assess
@@ -19,6 +21,8 @@ from birthmark.training.registry.stored import Stored
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.evaluation_run import EvaluationRun
 from tests.builders.lives import MONDAY, day_of_lives, files_of, names_of
+from tests.builders.traces import trace_of
+from tests.layout_hint.report.made import comparison
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -74,14 +78,34 @@ def test_what_is_shown_of_an_object_says_what_it_is(model: TrainedModel, tmp_pat
     assert repr(assess(model, FILES, NAMES)).startswith("<Assessment, rows: 12 of evaluation, ")
 
 
+def test_what_is_shown_of_a_trace_names_it(tmp_path: Path) -> None:
+    text = tmp_path / "day.txt"
+    text.write_text(trace_of(ROWS))
+    assert repr(birthmark.open_trace(text)) == f"<Trace of {text}: nfsdump>"
+    sample = repr(birthmark.open_trace(DAYS[0]))
+    assert sample == f"<OperationsTrace of {DAYS[0]}: operations>"
+    assert repr(TraceDump(str(text))) == f"<TraceDump of {text}>"
+    assert repr(TablesDump(tmp_path)) == f"<TablesDump of {tmp_path}>"
+
+
+def test_what_is_shown_of_a_client_has_no_secret() -> None:
+    with birthmark.Client("http://me:secret@127.0.0.1:1", token="secret") as client:
+        assert repr(client) == "<Client of http://127.0.0.1:1>"
+    there = birthmark.AsyncClient("unix:/run/birthmark.sock")
+    assert repr(there) == "<AsyncClient of unix:/run/birthmark.sock>"
+
+
+def test_what_is_shown_of_a_comparison_of_layouts_is_one_line() -> None:
+    shown = repr(comparison())
+    assert shown.startswith("<Comparison of Default, HotDir, ")
+    assert shown.endswith(" on 2 days of CAMPUS>")
+
+
 def test_an_evaluation_says_of_which_version_and_dataset_it_is(
     model: TrainedModel, tmp_path: Path
 ) -> None:
-    from birthmark.data.ingest.run import ingest
-    from tests.builders.traces import trace_of
-
     (tmp_path / "day.txt").write_text(trace_of(ROWS))
-    ingest([tmp_path / "day.txt"], tmp_path / "day")
+    birthmark.ingest([tmp_path / "day.txt"], tmp_path / "day")
     run = EvaluationRun(Stored("the version", {}, model), tmp_path / "day")
     assert repr(run) == f"<EvaluationRun of the version on {tmp_path / 'day'}>"
 

@@ -37,7 +37,7 @@ NOT_RUN = {
     "linux.md": 6,  # a real F2FS twice; a configuration; the measurement; the helper; systemd
     "models.md": 1,  # a bucket
     "serving.md": 4,  # a server's traffic twice; two hosts; Prometheus
-    "researchers.md": 2,  # the Harvard traces; a live capture
+    "researchers.md": 3,  # the Harvard traces; a live capture; an environment
     "top.md": 3,  # tcpdump and the tap
     "operations.md": 2,  # a part of a configuration; an upgrade
     "scale.md": 4,  # parts of a configuration; several machines twice

@@ -11,8 +11,14 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-TABLES = {"accuracy": ["6.5", "6.6", "6.7", "6.8", "6.16"], "locality": ["7.1", "7.3", "7.4"]}
+TABLES = {
+    "accuracy": ["6.5", "6.6", "6.7", "6.8", "6.16"],
+    "locality": ["7.1", "7.2", "7.3", "7.4"],
+}
 """Which of the thesis's tables each says that it makes."""
+
+SITES = ("here", "CAMPUS", "DEAS03", "EECS03")
+"""Of which each shows figures: of its own, and the thesis's."""
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -57,3 +63,4 @@ def test_a_notebook_shows_what_comes_of_running_it(path: Path) -> None:
     assert all(picture.startswith(PNG) for picture in pictures(now) + pictures(kept))
     text = "\n".join(cell.source for cell in kept.cells if cell.cell_type == "markdown")
     assert all(number in text for number in TABLES[path.stem])
+    assert all(any(site in each for each in shown(kept)) for site in SITES)

@@ -87,6 +87,10 @@ class Audit:
     drift: list[Shift] | None = None
     before: Night | None = None
 
+    def __repr__(self) -> str:
+        rows = sum(row["joined"] for row in self.joined)
+        return f"<Audit of {self.version} on {self.dataset}: {rows:,} rows joined>"
+
     @property
     def verdict(self) -> Verdict:
         """What all of it comes to."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.schema import field
 from birthmark.data.traces.inputs import each_once
 from birthmark.predictor import Predicate
+from birthmark.predictor.models.estimators.estimator import Estimator
 from birthmark.training.config import Settings, Windows
 from birthmark.training.evaluate.cases import expect_births
 from birthmark.training.evaluate.evaluation import EVALUATION, evaluate
@@ -32,14 +33,15 @@ def windows(
     test: Path,
     settings: Settings,
     predicates: Iterable[Predicate] | None = None,
+    estimators: Mapping[str, Estimator] = {},
     lengths: Sequence[int] = tuple(Windows().lengths),
 ) -> pa.Table:
     """Train on the last days before `test`, for each of `lengths`, and test on it.
 
     `days` are datasets of a day each, in the order of their time. A window that reaches back beyond
-    the first of them is of all there are; a longer one would be the same, and is left out. Returns
-    a table of `WINDOWS`. Raises ValueError where a dataset is named twice, and where `test` shows
-    no file's creation.
+    the first of them is of all there are; a longer one would be the same, and is left out.
+    `predicates` and `estimators` are as for `fit`. Returns a table of `WINDOWS`. Raises ValueError
+    where a dataset is named twice, and where `test` shows no file's creation.
     """
     each_once([*days, test])
     files, names, _ = without_loss(read_files(test), read_names(test), settings.without_loss)
@@ -48,7 +50,7 @@ def windows(
     tables = []
     for length in sorted(lengths):
         own = days[-length:]
-        model, _ = fit(read_lives(own, settings.without_loss), settings, asked)
+        model, _ = fit(read_lives(own, settings.without_loss), settings, asked, estimators)
         table = evaluate(model, files, names)
         for column, value in (("days", len(own)), ("window", length)):
             table = table.add_column(0, column, pa.array([value] * len(table), pa.int64()))

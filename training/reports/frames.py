@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import pyarrow as pa
+
+from birthmark.data.common.choices import expect
+from birthmark.training.reports import thesis
 
 TABLE_6_5 = {
     "correct": "Correct",
@@ -37,6 +40,41 @@ def side_by_side(
     wide = rows.pivot(index="predicate", columns="model", values="correct")
     order = list(dict.fromkeys(rows["predicate"]))
     return wide.loc[order, list(models)].rename_axis(index="Predicate", columns=None)
+
+
+def thesis_accuracy(trace: str, subject: str = "file") -> pd.DataFrame:
+    """Return what the thesis printed of CAMPUS, DEAS03 or EECS03, in the form of ``accuracy``.
+
+    That is Table 6.5, 6.6 or 6.7; of the subject ``name`` it is the trace's part of Table 6.8.
+    Raises ``ValueError`` for another trace.
+    """
+    printed = thesis.accuracy()
+    own = printed[printed["subject"] == subject].set_index("predicate")
+    return _of(trace, own)[list(TABLE_6_5)].rename(columns=TABLE_6_5).rename_axis("Predicate")
+
+
+def thesis_side_by_side(trace: str) -> pd.DataFrame:
+    """Return what the thesis printed of a trace in Table 6.16, in the form of ``side_by_side``.
+
+    Raises ``ValueError`` as ``thesis_accuracy`` does.
+    """
+    own = thesis.side_by_side().set_index("predicate")
+    return _of(trace, own)[["able", "name"]].rename_axis("Predicate")
+
+
+def beside(tables: Mapping[str, pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Return ``columns`` of several tables, each column of all of them side by side.
+
+    Rows are those of the first table; what another does not have is missing.
+    """
+    first = next(iter(tables.values()))
+    wide = {(column, name): table[column] for column in columns for name, table in tables.items()}
+    return pd.DataFrame(wide).reindex(first.index)
+
+
+def _of(trace: str, printed: pd.DataFrame) -> pd.DataFrame:
+    expect("trace of the thesis", trace, thesis.TRACES)
+    return printed[printed["trace"] == trace]
 
 
 def _accurate(evaluation: pa.Table, subject: str) -> pd.DataFrame:

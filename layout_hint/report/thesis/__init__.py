@@ -7,10 +7,16 @@ weekday: it measured one Tuesday to Friday.
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
+
+from birthmark.data.common.choices import expect
+
+_Cell = TypeVar("_Cell")
 
 NVRAM = "NVRAM"
 """Table 7.4's column for both heuristics with the region in memory."""
@@ -40,6 +46,21 @@ def locality(title: str, day: str, policy: str) -> Locality | None:
 def improvement(title: str, day: str, policy: str) -> float | None:
     """Return what Table 7.4 has for a policy or :data:`NVRAM`, as a fraction; None if nothing."""
     return _improvements().get((title, _day(title, day), policy))
+
+
+def localities(trace: str) -> dict[tuple[str, str], Locality]:
+    """Return a trace's rows of Tables 7.1 to 7.3, by day and policy; ``ValueError`` if none."""
+    return _own(trace, _localities())
+
+
+def improvements(trace: str) -> dict[tuple[str, str], float]:
+    """Return a trace's cells of Table 7.4, by day and policy; ``ValueError`` if none."""
+    return _own(trace, _improvements())
+
+
+def _own(trace: str, rows: Mapping[tuple[str, str, str], _Cell]) -> dict[tuple[str, str], _Cell]:
+    expect("trace of the thesis", trace, RANDOM)
+    return {(day, policy): cell for (of, day, policy), cell in rows.items() if of == trace}
 
 
 def _day(title: str, day: str) -> str:

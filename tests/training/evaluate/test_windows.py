@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
+from pyarrow.parquet import read_table
 from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.data.ingest.run import ingest
+from birthmark.exits import MISCONFIGURED
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.training.config import Settings
@@ -67,3 +69,32 @@ def test_the_command_prints_a_line_for_each_window_and_model(days: list[Path]) -
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["Window", "Days", "Model", "Incorrect", "TruePos", "FalsePos", "Brier"] in lines
     assert [line[2] for line in lines if line[:2] == ["1", "1"]] == [*KINDS, BEST]
+
+
+def test_the_command_takes_predicates_and_estimators_of_ones_own(
+    days: list[Path], tmp_path: Path
+) -> None:
+    own, out = tmp_path / "own.toml", tmp_path / "windows.parquet"
+    own.write_text(
+        """
+        [[predicates]]
+        name = "rewritten"
+        expression = "bytes_written > 2 * size"
+        [[estimators]]
+        kind = "shallow"
+        class = "sklearn.tree:DecisionTreeClassifier"
+        parameters = { max_depth = 2 }
+        """
+    )
+    arguments = ["windows", str(days[0]), "--test", str(days[1]), "--days", "1"]
+    arguments += ["--config", str(own), "--parquet", str(out)]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "shallow" in result.stdout
+    found = read_table(out)
+    assert "rewritten" in found["predicate"].to_pylist()
+    assert {*KINDS, BEST, "shallow"} == set(found["model"].to_pylist())
+    own.write_text("[[predicates]]\nname = 'wrong'\nexpression = 'wirtes > 1'\n")
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == MISCONFIGURED
+    assert "'wirtes' is no column" in refused.output

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import csv
 import math
+from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.training.evaluate.evaluation import evaluate
-from birthmark.training.reports.frames import accuracy, side_by_side
+from birthmark.training.reports.frames import (
+    accuracy,
+    beside,
+    side_by_side,
+    thesis_accuracy,
+    thesis_side_by_side,
+)
+from birthmark.training.reports.thesis import TRACES
 
 FILE_KEYS, NAME_KEYS = ("lock", "lifespan<=1"), ("name:lock",)
 
@@ -41,3 +51,48 @@ def test_kinds_side_by_side_are_table_6_16(evaluation: pa.Table) -> None:
     assert list(table.index) == list(FILE_KEYS)
     assert table.loc["lock", "name"] == accuracy(evaluation).loc["lock", "Correct"]
     assert not math.isnan(table.to_numpy().sum())
+
+
+def test_what_the_thesis_printed_of_accuracy_is_as_transcribed(shared: Path) -> None:
+    headings = ("correct", "occurs", "guess", "delta_error", "incorrect", "falsepos")
+    cells = 0
+    with (shared / "thesis/tables-6.5-6.8.csv").open() as file:
+        for row in csv.DictReader(file):
+            printed = thesis_accuracy(row["trace"], row["subject"]).loc[row["predicate"]]
+            assert list(printed) == [float(row[f"{heading}_pct"]) for heading in headings]
+            cells += len(printed)
+    own = [thesis_accuracy(trace, subject) for trace in TRACES for subject in ("file", "name")]
+    assert cells == sum(table.size for table in own)
+    assert list(own[0].columns) == [
+        "Correct",
+        "Occurs",
+        "Guess",
+        "Δ-Error",
+        "Incorrect",
+        "FalsePos",
+    ]
+
+
+def test_what_the_thesis_printed_of_able_is_as_transcribed(shared: Path) -> None:
+    with (shared / "thesis/table-6.16-able-vs-name.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        printed = thesis_side_by_side(row["trace"]).loc[row["predicate"]]
+        assert list(printed) == [float(row[f"{kind}_correct_pct"]) for kind in ("able", "name")]
+    assert len(rows) == sum(len(thesis_side_by_side(trace)) for trace in TRACES)
+
+
+def test_a_trace_that_the_thesis_has_not_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"'campus' is no trace of the thesis .*'CAMPUS'"):
+        thesis_accuracy("campus")
+
+
+def test_tables_stand_beside_each_other_column_by_column(evaluation: pa.Table) -> None:
+    own, printed = accuracy(evaluation), thesis_accuracy("CAMPUS")
+    table = beside({"here": own, "CAMPUS": printed.drop(index="lock")}, ["Occurs", "Correct"])
+    sites = ["here", "CAMPUS"]
+    assert list(table.columns) == [(each, s) for each in ("Occurs", "Correct") for s in sites]
+    assert list(table.index) == list(FILE_KEYS)
+    assert table.loc["lifespan<=1", ("Correct", "CAMPUS")] == 28.71
+    assert table.loc["lock", ("Correct", "here")] == own.loc["lock", "Correct"]
+    assert pd.isna(table.loc["lock", ("Correct", "CAMPUS")])

@@ -129,7 +129,7 @@ def test_the_command_shows_them_side_by_side(
     assert "Correct" not in text
     out = tmp_path / "figures.parquet"
     text = run(*versions, "--dataset", day, "--parquet", out)
-    assert "Means over the predicates of files" in text
+    assert "\n\nMeans over the predicates of files" in text
     assert set(pd.read_parquet(out)["version"]) == set(versions)
     told = json.loads(run(*versions, "--dataset", day, "--estimators", "--json"))
     assert told["differences"]["minfrac"] == dict(zip(versions, [0.8, 0.9], strict=True))
