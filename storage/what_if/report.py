@@ -227,7 +227,7 @@ def html(of: Comparison) -> str:
                 ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of), ""),
                 (
                     "How well the server is predicted",
-                    ("calls", *ERROR_HEADINGS),
+                    ("kind of call", *ERROR_HEADINGS),
                     error_rows(of.fit),
                     steadiness(of.fit),
                 ),
