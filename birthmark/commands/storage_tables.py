@@ -9,6 +9,9 @@ from rich.table import Column, Table
 
 from birthmark.terminal import table, words
 
+MANY = 7
+"""More columns than these stand close together."""
+
 WRAPPED = 11
 """The columns that what may take several lines is given at least."""
 
@@ -23,7 +26,9 @@ def rows(
     cells = zip(*(row[1:] for row in rows), strict=True)
     columns = zip(headings, cells, strict=True)
     drawn = table(*words(""), *(_narrow(*each, each[0] in wrapped) for each in columns))
-    drawn.title, drawn.padding = title, 0
+    drawn.title = title
+    if len(headings) > MANY:
+        drawn.padding = 0
     for row in rows:
         drawn.add_row(*row)
     return drawn
