@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 from rich import box
@@ -57,9 +58,25 @@ def stacked(lines: Iterable[Styled]) -> Styled:
     return Text("\n", no_wrap=True, overflow="crop").join(lines)
 
 
+_WHOLE: Any = {"break_long_words": False, "break_on_hyphens": False}
+
+
 def line(text: str, stderr: bool = False, style: str = "") -> None:
-    """Print one line, however long, to standard output or error."""
-    Terminal(stderr).print(text, soft_wrap=True, style=style)
+    """Print one line to standard output or error.
+
+    A terminal shows what is wider than it in several lines, and breaks no word.
+    """
+    terminal = Terminal(stderr)
+    shown = visible(text)
+    if terminal.is_terminal:
+        shown = "\n".join(wrap(shown, terminal.width, **_WHOLE))
+    terminal.print(Text(shown, style), soft_wrap=True)
+
+
+def items(told: Iterable[str]) -> None:
+    """Print a list, a line for each item."""
+    for each in told:
+        _behind("- ", each)
 
 
 def fields(told: Mapping[str, Any]) -> None:
@@ -67,7 +84,18 @@ def fields(told: Mapping[str, Any]) -> None:
     for label, value in told.items():
         text = ", ".join(value) if isinstance(value, list) else value
         if text not in (None, ""):
-            line(f"{label:>12}  {text:,}" if isinstance(text, int) else f"{label:>12}  {text}")
+            _behind(f"{label:>12}  ", f"{text:,}" if isinstance(text, int) else f"{text}")
+
+
+def _behind(label: str, text: str) -> None:
+    """Print one line, of which a terminal shows all but the label below each other."""
+    terminal = Terminal()
+    if terminal.is_terminal:
+        grid = Table.grid(Column(no_wrap=True), *words(""))
+        grid.add_row(label, text)
+        terminal.print(grid)
+    else:
+        line(f"{label}{text}")
 
 
 def numbers(*headings: str) -> list[Column]:
@@ -125,7 +153,7 @@ def _least(terminal: Terminal, shown: Table) -> int:
     unlimited = terminal.options.update(width=sys.maxsize)
     spare = 0
     for column in shown.columns:
-        if not column.no_wrap:
+        if not column.no_wrap and column.width is None:
             column.overflow = "fold"
             cells = (column.header, *column.cells)
             widest = max(terminal.measure(each, options=unlimited).maximum for each in cells)

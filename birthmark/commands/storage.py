@@ -13,7 +13,7 @@ from birthmark.outputs import Json, folder, print_json
 from birthmark.storage.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.storage.settings import Options as Asked
 from birthmark.storage.what_if.settings import FitOptions, WhatIfOptions
-from birthmark.terminal import line, show, working
+from birthmark.terminal import items, line, show, working
 
 app = typer.Typer(
     no_args_is_help=True, help="Simulate storage, and compare it with what was measured."
@@ -125,12 +125,10 @@ def paper(
         print_json(page.as_json(of, judged, runs))
         return
     line(of.title)
-    for told in of.assumptions:
-        line(f"- {told}")
+    items(of.assumptions)
     show(tables.claims(page.HEADINGS, page.rows(judged)))
     line(page.counted(judged))
-    for told in page.reasons(judged):
-        line(f"- {told}")
+    items(page.reasons(judged))
 
 
 Variants = Annotated[
@@ -209,10 +207,10 @@ def _show_variants(compared: Any) -> None:
     from birthmark.storage.what_if import report
 
     rows = report.variant_rows(compared)
-    show(tables.rows("Variants, best first", report.VARIANT_HEADINGS, rows))
+    wrapped = ("beside now", "busiest")
+    show(tables.rows("Variants, best first", report.VARIANT_HEADINGS, rows, wrapped))
     line(report.promise(compared))
-    for told in report.conclusion(compared):
-        line(f"- {told}")
+    items(report.conclusion(compared))
 
 
 def _show_fit(found: Any) -> None:
@@ -231,6 +229,5 @@ def _show_fit(found: Any) -> None:
     )
     line(report.steadiness(found))
     show(tables.rows("Fitted", report.UNKNOWN_HEADINGS, report.unknown_rows(found)))
-    for told in report.unknown_reasons(found):
-        line(f"- {told}")
+    items(report.unknown_reasons(found))
     line(f"Now: {report.as_it_is(found)}")

@@ -2,57 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
-from birthmark.terminal import numbers
+from birthmark.terminal import table, words
+
+MANY = 7
+"""More columns than these stand close together."""
+
+WRAPPED = 11
+"""The columns that what may take several lines is given at least."""
 
 
-def rows(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return rows, each with its name first."""
-    table = Table("", *numbers(*headings), title=title, title_justify="left")
+def rows(
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    wrapped: Collection[str] = (),
+) -> Table:
+    """Return rows, each with its name first; what columns `wrapped` say may take several lines."""
+    cells = zip(*(row[1:] for row in rows), strict=True)
+    columns = zip(headings, cells, strict=True)
+    drawn = table(*words(""), *(_narrow(*each, each[0] in wrapped) for each in columns))
+    drawn.title = title
+    if len(headings) > MANY:
+        drawn.padding = 0
     for row in rows:
-        table.add_row(*row)
-    return table
+        drawn.add_row(*row)
+    return drawn
+
+
+def _narrow(heading: str, cells: Sequence[str], wrapped: bool) -> Column:
+    """Return a column no wider than what cannot be wrapped in it: its heading can."""
+    told = [word for cell in cells for word in cell.split()] if wrapped else cells
+    least = WRAPPED if wrapped else 0
+    width = max(least, *map(len, [*heading.split(), *told]))
+    return Column(heading, justify="right", width=width)
 
 
 def claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a row for each claim."""
-    table = Table(*headings, show_lines=True)
-    for row in rows:
-        table.add_row(*row)
-    return table
+    """Return each claim, named first, with a line for each of the other headings."""
+    drawn = table(headings[0], "", *words(""))
+    for name, *cells in rows:
+        for number, (heading, cell) in enumerate(zip(headings[1:], cells, strict=True)):
+            drawn.add_row("" if number else name, heading, cell)
+    return drawn
 
 
-def responses(rows: dict[str, Any]) -> Table:
+def responses(figures: dict[str, Any]) -> Table:
     """Return mean and quantiles of each kind of request, in milliseconds."""
     names = ("mean", "p50", "p95", "p99")
-    title = "Response times, ms"
-    table = Table("", *numbers("requests", *names), title=title, title_justify="left")
-    for name, figures in rows.items():
-        times = (f"{figures[f'{each}_ms']:.3f}" for each in names)
-        table.add_row(name, f"{figures['requests']:,}", *times)
-    return table
+    told = [
+        (name, f"{own['requests']:,}", *(f"{own[f'{each}_ms']:.3f}" for each in names))
+        for name, own in figures.items()
+    ]
+    return rows("Response times, ms", ("requests", *names), told)
 
 
-def agreement(rows: dict[str, Any]) -> Table:
+def agreement(figures: dict[str, Any]) -> Table:
     """Return mean and demerit of each kind of request, in milliseconds."""
     headings = ("requests", "simulated ms", "measured ms", "demerit ms", "of the mean")
-    table = Table("", *numbers(*headings), title="Response times", title_justify="left")
-    for name, figures in rows.items():
-        demerit, mean = figures["demerit_ms"], figures["measured_mean_ms"]
+    told = []
+    for name, own in figures.items():
+        demerit, mean = own["demerit_ms"], own["measured_mean_ms"]
         share = f"{100 * demerit / mean:.1f} %" if mean else ""
-        times = (f"{time:.3f}" for time in (figures["mean_ms"], mean, demerit))
-        table.add_row(name, f"{figures['requests']:,}", *times, share)
-    return table
+        times = (f"{time:.3f}" for time in (own["mean_ms"], mean, demerit))
+        told.append((name, f"{own['requests']:,}", *times, share))
+    return rows("Response times", headings, told)
 
 
-def parts(rows: dict[str, Any], title: str = "Where the simulated time goes, ms") -> Table:
+def parts(figures: dict[str, Any], title: str = "Where the simulated time goes, ms") -> Table:
     """Return where the simulated means go, in milliseconds."""
-    names = list(next(iter(rows.values()))["parts_ms"])
-    table = Table("", *numbers(*names), title=title, title_justify="left")
-    for name, figures in rows.items():
-        table.add_row(name, *(f"{figures['parts_ms'][part]:.3f}" for part in names))
-    return table
+    names = list(next(iter(figures.values()))["parts_ms"])
+    told = [
+        (name, *(f"{own['parts_ms'][part]:.3f}" for part in names)) for name, own in figures.items()
+    ]
+    return rows(title, [name.replace("_", " ") for name in names], told)

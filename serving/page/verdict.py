@@ -27,10 +27,10 @@ def verdict(
         return of_nights(nights[-2:], to_do)
     tested = _tested(card)
     done = " ".join(to_do[:2]) or (_LOGGED if is_logged else _NOT_LOGGED)
+    why = "no answer could be joined to a file yet" if audits else "nothing was audited yet"
     if tested is None:
-        right = "It is not known: nothing was audited yet."
-        return Verdict(right, "There is nothing to compare yet.", done)
-    right = f"Nothing was audited yet. When it was trained: {tested.right}"
+        return Verdict(f"It is not known: {why}.", "There is nothing to compare yet.", done)
+    right = f"{why.capitalize()}. When it was trained: {tested.right}"
     return Verdict(right, tested.compared, done)
 
 

@@ -17,6 +17,16 @@ _ROW_INCHES = 0.42
 _LINE = 28
 """The most characters of a line of a variant's name."""
 _OTHER = "#bbbbbb"
+_BAND = "#e8e8e8"
+_NOW = "#888888"
+_THEMED = {
+    "#000000": "var(--ink)",
+    "#ffffff": "var(--paper)",
+    STYLE["grid.color"]: "var(--rule)",
+    _BAND: "var(--rule)",
+    _NOW: "var(--guess)",
+}
+"""The colours that follow the page's, which is light or dark as its reader has it."""
 _BESIDE = 1.06
 """So much wider than what it shows is a panel, so that nothing is cut off."""
 _COLOURED = {
@@ -70,11 +80,11 @@ def _latencies(panel: Any, of: Comparison, metric: str) -> None:
     spread = np.array([each.spread[kind][metric] for each in of.variants])
     error, now = of.fit.held_out.error(kind, metric), of.now().figures[kind][metric]
     if error != math.inf:
-        panel.axvspan(now * math.exp(-error), now * math.exp(error), color="#e8e8e8", zorder=0)
-    panel.axvline(now, color="#888888", linewidth=1, zorder=1)
+        panel.axvspan(now * math.exp(-error), now * math.exp(error), color=_BAND, zorder=0)
+    panel.axvline(now, color=_NOW, linewidth=1, zorder=1)
     low = np.minimum(spread, values * 0.99)
     rows = np.arange(len(values))
-    panel.errorbar(values, rows, xerr=[low, spread], fmt="o", color=COLOURS[0], capsize=4)
+    panel.errorbar(values, rows, xerr=[low, spread], fmt="o", color=COLOURS[-1], capsize=4)
     if values.max() > 20 * max(values.min(), 1e-3):
         panel.set_xscale("log")
         panel.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
@@ -103,15 +113,17 @@ def _parts(panel: Any, of: Comparison) -> None:
         left += widths
     if of.options.metric == "mean" and of.error != math.inf:
         now = of.now().value
-        panel.axvspan(now * math.exp(-of.error), now * math.exp(of.error), color="#e8e8e8")
+        panel.axvspan(now * math.exp(-of.error), now * math.exp(of.error), color=_BAND, zorder=0)
     panel.set_axisbelow(True)
     panel.set_title(f"mean of {kind} calls, μs,\nby where it goes", fontsize=12)
     panel.grid(axis="y", visible=False)
 
 
 def _svg(figure: Any) -> str:
-    """Return a figure as an element of a page."""
+    """Return a figure as an element of a page, on its ground and in its colours."""
     out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None})
+    figure.savefig(out, format="svg", metadata={"Date": None}, transparent=True)
     text = out.getvalue()
+    for colour, themed in _THEMED.items():
+        text = text.replace(colour, themed)
     return text[text.index("<svg") :]

@@ -21,6 +21,7 @@ from birthmark.storage.what_if.fit import Fit, Unknown
 from birthmark.storage.what_if.held_out import METRICS, Row
 from birthmark.storage.what_if.pictures import picture
 from birthmark.training.reports.environment import pages
+from birthmark.training.reports.verdict import Verdict
 
 ERROR_HEADINGS = ("calls", "p50 μs", "predicted", "off", "p95 μs", "predicted", "off", "mean off")
 UNKNOWN_HEADINGS = ("fitted", "bounds")
@@ -104,6 +105,21 @@ def conclusion(of: Comparison) -> list[str]:
             )
         told.append("; ".join([sentence, *each.notes]))
     return [*told, *(f"{name}: {why_not}" for name, why_not in of.untold.items())]
+
+
+def verdict(of: Comparison) -> Verdict:
+    """Return how right the prediction is, what helps most, and what to do."""
+    now = of.now()
+    others = [each for each in of.variants if each is not now]
+    faster = [each for each in others if of.verdict(each, now) == "faster"]
+    if not faster:
+        none = "No variant can be told to be faster than the server as it is."
+        return Verdict(promise(of), none, "Leave the server as it is, or try larger changes.")
+    best = faster[0]
+    change = 1 - best.value / max(now.value, 1e-3)
+    helps = f"{best.name} is faster than the server as it is by {change:.0%}"
+    most = f", the most of {counted(len(others), 'variants')}" if len(others) > 1 else ""
+    return Verdict(promise(of), f"{helps}{most}.", f"Try {best.name} first.")
 
 
 def _no_difference(one: Variant, other: Variant) -> str:
@@ -220,14 +236,14 @@ def html(of: Comparison) -> str:
         .get_template("what_if.html.j2")
         .render(
             fit=fit_json(of.fit),
-            promise=promise(of),
+            verdict=verdict(of),
             conclusion=conclusion(of),
             picture=picture(of),
             tables=[
                 ("What the variants give", ("variant", *VARIANT_HEADINGS), variant_rows(of), ""),
                 (
                     "How well the server is predicted",
-                    ("calls", *ERROR_HEADINGS),
+                    ("kind of call", *ERROR_HEADINGS),
                     error_rows(of.fit),
                     steadiness(of.fit),
                 ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import io
 import os
 import signal
@@ -21,6 +20,7 @@ from birthmark import cli, terminal
 from birthmark.layout_hint.report.grid import grid
 from birthmark.training.registry.versions import Registry
 from tests.serving.services import publish
+from tests.terminals import lines, on_terminal
 
 FORGED = "\x1b[31m\r\n\x9b2J\u202egpj\u2066[bold]:x:"
 CONTROLS = [*map(chr, range(1, 32)), *map(chr, range(127, 160)), *"\u200f\u202a\u202e\u2066\u2069"]
@@ -215,27 +215,21 @@ def test_versions_and_predictions_and_rules_fit_80_columns(
         assert max(map(len, said.splitlines())) <= 80, command
 
 
-def colours(**environment: str) -> bytes:
-    """Return what `birthmark predict` prints on a terminal."""
-    with tempfile.TemporaryDirectory() as folder:
-        registry = Path(folder) / "registry"
-        publish(registry)
-        ours, theirs = os.openpty()
-        command = [sys.executable, "-m", "birthmark", "predict", "a.lock", "--registry", registry]
-        known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        known |= {"TERM": "xterm-256color", **environment}
-        with subprocess.Popen(command, stdout=theirs, env=known) as process:
-            os.close(theirs)
-            said = b""
-            with contextlib.suppress(OSError):  # EIO where the other end is closed
-                while part := os.read(ours, 65536):
-                    said += part
-        os.close(ours)
-    assert process.returncode == 0
-    return said
+def test_a_terminal_gets_colour_unless_no_colour_is_wanted(tmp_path: Path) -> None:
+    publish(tmp_path / "registry")
+    command = ("predict", "a.lock", "--registry", tmp_path / "registry")
+    green = "\x1b[32m"
+    assert green in on_terminal(command)[1]
+    assert green not in on_terminal(command, NO_COLOR="1")[1]
 
 
-def test_a_terminal_gets_colour_unless_no_colour_is_wanted() -> None:
-    green = b"\x1b[32m"
-    assert green in colours()
-    assert green not in colours(NO_COLOR="1")
+def test_a_terminal_shows_a_long_line_in_several_and_breaks_no_word(tmp_path: Path) -> None:
+    path = tmp_path / ("nothing-here" * 8)
+    code, said = on_terminal(("models", "show", "--registry", path))
+    assert code != 0
+    shown = lines(said)
+    assert [each for each in shown if str(path) not in each and len(each) > 80] == []
+    assert any(str(path) in each for each in shown)
+    piped = run("models", "show", "--registry", path)[1]
+    assert piped.count("\n") == 1
+    assert " ".join(said.split()) == piped.strip()

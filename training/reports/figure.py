@@ -44,7 +44,7 @@ def draw(evaluation: pa.Table, curves: pa.Table, out: str | Path, title: str = "
     models = list(dict.fromkeys(row["model"] for row in rows))
     predicates = list(dict.fromkeys((row["subject"], row["predicate"]) for row in rows))
     with rc_context({**STYLE, **_SMALL}):
-        heights = [0.19 * len(predicates) + 1.2, 2.6, 2.8]
+        heights = [0.19 * len(predicates) + 1.4, 2.8, 3.0]
         wide = max(2.2 * len(models) + 1.2, 9)
         figure = Figure(figsize=(wide, sum(heights) + _TITLE))
         parts: Any = figure.subfigures(4, 1, height_ratios=[_TITLE, *heights])
@@ -68,10 +68,17 @@ def _panels(figure: Any, number: int, left: float = 0.6, right: float = 0.2) -> 
     """
     wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
     places = {"left": left / wide, "right": 1 - right / wide}
-    places |= {"bottom": 0.35 / high, "top": 1 - 0.6 / high, "wspace": 0.15}
+    places |= {"bottom": 0.55 / high, "top": 1 - 0.6 / high, "wspace": 0.15}
     return np.atleast_1d(
         figure.subplots(1, max(number, 1), sharex=True, sharey=True, gridspec_kw=places)
     )
+
+
+def _name(panels: Any, across: str, up: str = "") -> None:
+    """Name the axes of panels side by side, which have those that go up in common."""
+    for axes in panels:
+        axes.set_xlabel(across)
+    panels[0].set_ylabel(up)
 
 
 def _bounded(
@@ -80,8 +87,8 @@ def _bounded(
     bound = next((row["bound"] for row in rows), None)
     _heading(
         figure,
-        f"true positives at the bound ({bound:g}% false positives), percent of all files, in front"
-        " of how often it occurs; × where the bound is shown broken"
+        f"true positives at the bound ({bound:g}% false positives), in front of how often it"
+        " occurs; × where the bound is shown broken"
         if bound is not None
         else "no bound",
     )
@@ -95,6 +102,7 @@ def _bounded(
                 _mark(axes, row, places[row["subject"], row["predicate"]])
         axes.set_xlim(0, 100)
         axes.grid(axis="y", visible=False)
+    _name(panels, "% of all files")
     panels[0].set_yticks(list(places.values()), [_label(*each) for each in places])
 
 
@@ -115,7 +123,7 @@ def _label(subject: str, predicate: str) -> str:
 
 
 def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
-    _heading(figure, "calibration: share of yes over mean score, a line per predicate of files")
+    _heading(figure, "calibration, a line per predicate of files")
     panels = _panels(figure, len(models))
     for axes, model in zip(panels, models, strict=False):
         axes.plot([0, 1], [0, 1], color="#999999", lw=0.8, ls="--")
@@ -125,6 +133,7 @@ def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> N
             x, y = ([p[axis] for p in line] for axis in ("x", "y"))
             axes.plot(x, y, color=COLOURS[0], alpha=0.45, lw=0.9, marker=".", ms=2.5)
         axes.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), aspect="equal", title=model)
+    _name(panels, "mean score", "share of yes")
 
 
 def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
@@ -144,5 +153,6 @@ def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> Non
             # between two thresholds there is none: the curve is a step, as scikit-learn draws it
             axes.plot(x, y, color=colour, ls=style, label=model, drawstyle="steps-post")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), xticks=(0, 0.5, 1), title=predicate)
+    _name(panels, "recall", "precision")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="center right", frameon=False, handlelength=3)

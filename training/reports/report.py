@@ -110,11 +110,15 @@ def _promise(evaluation: pa.Table) -> dict[str, Any] | None:
 
 
 CURVES = {
-    "calibration": ("calibration",),
-    "precision over recall": ("precision",),
-    "cost by the price of a false yes": ("cost", "cost_constant"),
+    "calibration": (("calibration",), "score", "was a yes"),
+    "precision over recall": (("precision",), "recall", "precision"),
+    "cost by the price of a false yes": (
+        ("cost", "cost_constant"),
+        "misses as bad as a false yes",
+        "share of the greatest cost",
+    ),
 }
-"""The charts of each predicate in `CHARTED`, and the curves that they show."""
+"""The charts of each predicate in `CHARTED`: the curves that they show, and their axes' names."""
 
 
 def _curves(curves: pa.Table) -> list[dict[str, Any]]:
@@ -123,7 +127,7 @@ def _curves(curves: pa.Table) -> list[dict[str, Any]]:
     found = []
     for predicate in CHARTED["file"]:
         own = [row for row in rows if row["predicate"] == predicate]
-        for title, wanted in CURVES.items():
+        for title, (wanted, across, up) in CURVES.items():
             lines = [
                 (kind, name, [r for r in own if (r["model"], r["curve"]) == (kind, name)])
                 for name in wanted
@@ -136,7 +140,8 @@ def _curves(curves: pa.Table) -> list[dict[str, Any]]:
             ]
             if drawn:
                 # the constant answers are the same whatever the model
-                found.append({"predicate": predicate, "title": title, "lines": dict(drawn)})
+                chart = {"predicate": predicate, "title": title, "across": across, "up": up}
+                found.append(chart | {"lines": dict(drawn)})
     return found
 
 

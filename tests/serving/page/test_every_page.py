@@ -1,17 +1,20 @@
-"""Every page that the service shows, at a desk and on a phone, in light and in dark.
+"""Every page that is served, and what-if's report, at a desk and on a phone, light and dark.
 
 With ``TEST_PICTURES`` naming a directory each is also photographed there, to be looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page
 
+from birthmark.data.samples import DAYS
 from tests.serving.page.test_page import CONTRASTS, picture
 
 pytestmark = pytest.mark.deep
@@ -25,6 +28,9 @@ PAGES = {
     "audit": "/audits/{audit}",
     "missing": "/models/20010101T000000Z-abcdef",
     "nowhere": "/nowhere",
+    "no-model": "{empty}",
+    "no-request": "{fresh}",
+    "what-if": "{what_if}",
 }
 
 CUT = """() => {
@@ -51,6 +57,37 @@ FOCUSED = """() => {
 """A number of its own for what has the focus, how that is shown, and whether a name is missing."""
 
 
+@pytest.fixture(scope="module")
+def places(
+    site: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+    publish: Callable[..., str],
+    started: Callable[..., Any],
+) -> Iterator[dict[str, str]]:
+    """Return where the pages are: of a service without a model, of one that nobody asked, …"""
+    folder = tmp_path_factory.mktemp("places")
+    for name in ("empty", "fresh"):
+        (folder / name).mkdir()
+    variant = ("--try", "write_buffer=64M", "--calls", "2000", "--seeds", "2")
+    for words in (
+        ("ingest", DAYS[0], "--out", folder / "day"),
+        ("storage", "what-if", folder / "day", *variant, "--out", folder),
+    ):
+        subprocess.run([sys.executable, "-m", "birthmark", *words], check=True, capture_output=True)
+    publish(folder / "fresh" / "registry", card=True)
+    with (
+        started(folder / "empty" / "registry", folder / "empty", wait=False) as empty,
+        started(folder / "fresh" / "registry", folder / "fresh") as fresh,
+    ):
+        yield {
+            "version": site.version,
+            "audit": site.audit,
+            "empty": empty.url,
+            "fresh": fresh.url,
+            "what_if": (folder / "what-if.html").as_uri(),
+        }
+
+
 @pytest.fixture(params=[1280, 390], ids=["desk", "phone"])
 def width(request: pytest.FixtureRequest) -> int:
     found: int = request.param
@@ -72,12 +109,12 @@ def tab(
 
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_is_cut_all_can_be_read_and_nothing_comes_from_elsewhere(
-    tab: tuple[Page, str], site: Any, name: str, width: int
+    tab: tuple[Page, str], places: dict[str, str], name: str, width: int
 ) -> None:
     page, kind = tab
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(PAGES[name].format(version=site.version, audit=site.audit))
+    page.goto(PAGES[name].format(**places))
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CUT) == []
@@ -86,14 +123,14 @@ def test_nothing_is_cut_all_can_be_read_and_nothing_comes_from_elsewhere(
     contrasts = page.evaluate(CONTRASTS)
     assert contrasts[0][0] >= 4.5, contrasts[:5]
     picture(page, f"{name}-{kind}")
-    assert {urlsplit(url).netloc for url in asked} == {urlsplit(site.url).netloc}
+    assert {urlsplit(url).netloc for url in asked} == {urlsplit(page.url).netloc}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_control_is_reached_by_keyboard_and_shows_that_it_has_the_focus(
-    page: Page, site: Any, name: str
+    page: Page, places: dict[str, str], name: str
 ) -> None:
-    page.goto(PAGES[name].format(version=site.version, audit=site.audit))
+    page.goto(PAGES[name].format(**places))
     controls = page.evaluate(CONTROLS)
     reached = set()
     for _ in range(controls):

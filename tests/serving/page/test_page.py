@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from playwright.sync_api import Page
 
 from birthmark.serving.page.routes import router
 from birthmark.serving.settings import Settings
+from birthmark.training.audit.figures import GROUPS, SERVED
+from birthmark.training.audit.run import Audit, keep
+from birthmark.training.config import Matching
+from birthmark.training.registry.versions import Registry
 
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
 
@@ -55,7 +60,7 @@ def test_warnings_come_first_and_the_worst_of_them_on_top(page: Page, site: Any)
     assert page.title() == "(2) Birthmark"
     assert page.locator("h2").first.inner_text() == "Warnings"
     listed = page.locator(".warnings li")
-    assert listed.nth(0).inner_text() == (
+    assert " ".join(listed.nth(0).inner_text().split()) == (
         "Alarm lifespan<=1 is never a yes until the next model is published: 2.78% false positives,"
         " promised at most 1%"
     )
@@ -136,6 +141,25 @@ def test_before_the_first_audit_no_bound_is_said_to_hold(
         text = client.get("/").text
     assert "<b>What is known of its bounds:</b> nothing was audited yet." in text
     assert "every bound" not in text
+
+
+def test_an_audit_that_joined_no_answer_says_so_and_draws_nothing(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    version, until = publish(settings.registry), datetime(2026, 11, 2, tzinfo=UTC)
+    period = until - timedelta(days=1), until
+    empty = SERVED.empty_table(), GROUPS.empty_table()
+    found = Audit("home", *period, ["home"], version, Matching().joining(), *empty)
+    keep(Registry(settings.registry), found)
+    with served(settings) as client:
+        text = client.get("/").text
+        audit = client.get("/audits/home").text
+    assert "no answer could be joined to a file yet" in text.lower()
+    section = text.partition('<h2 id="right">')[2].partition("</section>")[0]
+    assert "No answer could be joined to a file that a trace shows in 1 audit" in section
+    for part in (section, audit):
+        assert "<table" not in part
+        assert "<figure" not in part
 
 
 def test_it_tells_how_the_follower_is_doing_and_what_creates_were_told(page: Page) -> None:
@@ -230,6 +254,22 @@ def test_every_text_can_be_read_in_light_and_in_dark(page: Page, scheme: Any) ->
     assert len(contrasts) > 100
     assert contrasts[0][0] >= 4.5, contrasts[:5]
     picture(page, scheme)
+
+
+def test_every_chart_names_what_is_across_and_a_key_keeps_its_marks(page: Page) -> None:
+    for path, names in {
+        "/": {"time (UTC)", "last day audited (UTC)"},
+        "/report": {"minfrac", "share of answers", "score", "recall", "precision", "was a yes"},
+    }.items():
+        page.goto(path)
+        charts = page.locator(".charts svg, svg.reliability").all()
+        told = [set(each.locator("text").all_text_contents()) for each in charts]
+        assert charts
+        assert names <= set().union(*told)
+        known = names | {"probability of a yes", "misses as bad as a false yes"}
+        assert all(each & known for each in told)
+    for key in page.locator(".keyed").all():
+        assert len(key.evaluate("e => [...e.getClientRects()]")) == 1
 
 
 def test_a_phone_need_not_be_pushed_sideways(page: Page, site: Any) -> None:

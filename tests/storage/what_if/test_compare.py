@@ -15,7 +15,14 @@ from birthmark.storage.what_if.calls import survey
 from birthmark.storage.what_if.compare import NOW, Comparison, compare
 from birthmark.storage.what_if.drift import Drift
 from birthmark.storage.what_if.fit import Fit, Unknown, fit
-from birthmark.storage.what_if.report import as_it_is, conclusion, html, promise, steadiness
+from birthmark.storage.what_if.report import (
+    as_it_is,
+    conclusion,
+    html,
+    promise,
+    steadiness,
+    verdict,
+)
 from birthmark.storage.what_if.settings import WhatIfOptions
 from birthmark.storage.what_if.truth import capture
 from birthmark.storage.what_if.variants import Change
@@ -119,6 +126,18 @@ def test_what_cannot_be_compared_is_refused(found: Fit) -> None:
     rename = OPTIONS.model_copy(update={"operation": "rename"})
     with pytest.raises(ValueError, match=r"operation: expected one of all, .*found 'rename'"):
         compare(found, CHANGES, rename)
+
+
+def test_the_verdict_says_what_helps_most_or_that_nothing_does(compared: Comparison) -> None:
+    said = verdict(compared)
+    best = compared.variants[0].name
+    assert said.right == promise(compared)
+    assert said.compared.startswith(f"{best} is faster than the server as it is by ")
+    assert said.compared.endswith(", the most of 4 variants.")
+    assert said.to_do == f"Try {best} first."
+    slow = [each for each in compared.variants if each.name in (NOW, "locks")]
+    none = verdict(replace(compared, variants=slow))
+    assert none.compared == "No variant can be told to be faster than the server as it is."
 
 
 def test_the_page_shows_text_and_no_markup_of_others(found: Fit) -> None:

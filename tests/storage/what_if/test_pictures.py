@@ -56,3 +56,11 @@ def test_a_name_is_no_markup_and_the_same_variants_are_the_same_bytes() -> None:
     assert "<script" not in found
     assert found == picture(of)
     assert found != picture(replace(of, variants=[of.now()]))
+
+
+def test_it_takes_the_colours_of_the_page_and_hides_no_bar_behind_the_band() -> None:
+    found = drawn(comparison(variant("more", 50, "transfer"), variant(NOW, 100, "lock")))
+    assert "#ffffff" not in found
+    assert "#000000" not in found
+    mean = found[found.index('id="axes_3"') :]
+    assert mean.index("fill: var(--rule)") < mean.index("fill: #bbbbbb")
