@@ -35,10 +35,10 @@ def compile_model(models: ModelSet[Any], worlds: Iterable[Worlds], point: Point)
     described = certainties(chosen, worlds, point)
     if not levels:
         described = [certainty.plainly(Image(image).predicates)]
-    return _file([f"[{','.join(described)}]".encode(), image, *levels])
+    return laid_out([f"[{','.join(described)}]".encode(), image, *levels])
 
 
-def _file(parts: list[bytes]) -> bytes:
+def laid_out(parts: list[bytes]) -> bytes:
     """Return parts as one file: what explains levels, the image, and the images of levels."""
     directory, content = b"", b""
     begin = len(MAGIC) + 16 + 8 * len(parts)
