@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,20 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
+from birthmark.predictor import Kind
+from birthmark.predictor.image.format import predict
 from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.abstentions import add
 from birthmark.training.registry.versions import Registry
+from birthmark_native import Image
 from tests import needs
 from tests.docs.test_examples import ROOT, blocks
 
 pytestmark = pytest.mark.deep
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
-KINDS = ("rules", "forest")
+KINDS: tuple[Kind, ...] = ("rules", "forest")
 NAMES = [b"dovecot-uidlist.lock", b"conftest.c", b"jobs.db", b".", b"a" * 255, b"\xff.tmp"]
 
 
@@ -152,6 +158,32 @@ def test_programs_in_rust_and_go_say_the_same(
     assert library.run("go", "run", "./example", model, *names, cwd=go) == in_c
     library.run("go", "vet", "./...", cwd=go)
     assert library.run("gofmt", "-l", ".", cwd=go) == b""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_an_audit_made_abstain_is_as_unsure_as_the_service_says(
+    kind: Kind, learned: Learned, library: Library, ask: Path, tmp_path: Path
+) -> None:
+    requests = from_requests([{"name": name, "mode": 0o600} for name in learned.names])
+    own = replace(learned, registry=shutil.copytree(learned.registry, tmp_path / "registry"))
+    registry = Registry(own.registry)
+    said = load_model(registry, kind).said(requests)
+    keys = [key for key, each in said.items() if "yes" in each.in_words().to_pylist()][:3]
+    assert keys
+    add(registry, registry.current() or "", dict.fromkeys(keys, "its bound is broken"))
+    served = load_model(registry, kind)
+    answers, said = served.answers(requests), served.said(requests)
+    model = read(library.run(ask, own.write(tmp_path / "m", kind, "--probabilities"), *own.names))
+    bits = predict(Image(own.write(tmp_path / "i", kind).read_bytes()), requests)
+    hints = Image(own.write(tmp_path / "h", kind, "--hints").read_bytes())
+    assert served.hints is not None
+    assert hints.predicates == Image(served.hints.content).predicates
+    assert (tmp_path / "h").read_bytes() == served.hints.content
+    for key, each in said.items():
+        words = [model[name][key][0] for name in own.names]
+        assert words == each.in_words().to_pylist(), key
+        assert bits[key].equals(answers[key]), key
+        assert key not in keys or not bits[key].true_count
 
 
 def test_an_image_alone_has_answers_and_no_probabilities(
