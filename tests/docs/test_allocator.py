@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "engineers.md"
 HEADING = "## Add an allocator"
 LEARNED = [
     "birthmark ingest data/samples/day1.parquet --out day1",
-    "birthmark train day1 --registry registry",
+    "birthmark train day1 --registry registry --trees 2 --rounds 1",
 ]
 """What the guide needs of the pages before it."""
 
@@ -43,6 +43,8 @@ def sources() -> Path:
 
     It is always in the same place, so that what cargo has built of it is built once.
     """
+    for program in ("cargo", "git", "make", "patch"):
+        needs.program(program)
     copy = ROOT / "target" / "guide"
     # .venv may be a link, which the exclusion of directories does not mean
     which = ["--cached", "--others", "--exclude-standard", "--exclude=/.venv"]
@@ -57,6 +59,8 @@ def sources() -> Path:
             (copy / name).unlink(missing_ok=True)
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
     with_packages(copy / ".venv")
+    done = subprocess.run(["make", "install"], cwd=copy, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return copy
 
 
@@ -72,16 +76,14 @@ def with_packages(directory: Path) -> None:
 
 
 def test_an_allocator_of_ones_own_is_added_as_the_guide_tells(
-    sources: Path, tmp_path: Path
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for program in ("cargo", "git", "make", "patch"):
-        needs.program(program)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "samples").symlink_to(ROOT / "data" / "samples")
     reader = Session(tmp_path, "0", sources=sources)
     learn = "".join(f"$ {command}\n" for command in LEARNED)
-    Session(tmp_path, "0").do([Block("before", "console", learn, "", False)])
-    reader.do(guide())
+    reader.do([Block("before", "console", learn, "", False), *guide()])
     *_, asked = commands(guide()[-1].body)
     rows = json.loads(reader.start(f"{asked[0]} --json").communicate(timeout=900)[0])
     of = {name: [row["elapsed"] for row in rows if row["allocator"] == name] for name in NAMES}
