@@ -10,7 +10,7 @@ NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/s
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap lib lib-uninstall tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -88,6 +88,12 @@ lib: ## libbirthmark for C, with its headers and birthmark.pc: into PREFIX, belo
 	install -d "$(DESTDIR)$(PREFIX)/lib/pkgconfig"
 	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(LIB_VERSION)|' native/clib/birthmark.pc.in \
 		> "$(DESTDIR)$(PREFIX)/lib/pkgconfig/birthmark.pc"
+
+lib-uninstall: ## remove what `make lib` installed, with the same PREFIX and DESTDIR
+	rm -f "$(DESTDIR)$(PREFIX)"/lib/libbirthmark.so* "$(DESTDIR)$(PREFIX)/lib/pkgconfig/birthmark.pc" \
+		"$(DESTDIR)$(PREFIX)"/include/birthmark/birthmark.h \
+		"$(DESTDIR)$(PREFIX)"/include/birthmark/birthmark_model.h
+	[ ! -d "$(DESTDIR)$(PREFIX)/include/birthmark" ] || rmdir "$(DESTDIR)$(PREFIX)/include/birthmark"
 
 tested-tap: # as tap, where there is libpcap; tests that need it are skipped where there is none
 	@if [ -e /usr/include/pcap.h ]; then $(MAKE) --no-print-directory tap; fi

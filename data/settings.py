@@ -169,6 +169,11 @@ class Drawing(Strict):
     )
 
 
+Rate = Annotated[
+    float, Field(gt=0, le=100, description="share of the thesis's load and of its users")
+]
+
+
 class Generating(Strict):
     """Which workload is generated, and how much of it."""
 
@@ -178,9 +183,7 @@ class Generating(Strict):
         default=None, description="first day, YYYY-MM-DD; default: the Monday of the thesis"
     )
     days: float = Field(default=1.0, gt=0, description="length of the trace, days")
-    rate: float = Field(
-        default=1.0, gt=0, le=100, description="share of the thesis's load and of its users"
-    )
+    rate: Rate = 1.0
     format: Format | None = Field(
         default=None, description="what to write; default: by the suffix of the file"
     )

@@ -16,6 +16,7 @@ from birthmark.layout_hint.comparison.grid import Cell
 from birthmark.layout_hint.disks import read_disk
 from birthmark.layout_hint.replay.days import Day, is_build, make_days
 from birthmark.layout_hint.replay.model_image import read_image
+from birthmark.layout_hint.replay.rates import at_rate
 from birthmark.layout_hint.replay.region import geometry
 from birthmark.layout_hint.settings import Options
 from birthmark.predictor.allocation.verdicts import Room
@@ -69,7 +70,10 @@ def study_grid(
     builds: Path | None = None,
     progress: Progress = lambda what, done, of: None,
 ) -> list[tuple[Cell, Comparison]]:
-    """Compare under each combination of a grid, as `study` does; sub-snapshots are made once."""
+    """Compare under each combination of a grid, as `study` does.
+
+    Sub-snapshots are made once, of workloads at each rate if these are to vary.
+    """
     kept = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
     found = []
     with kept as into:
@@ -79,7 +83,11 @@ def study_grid(
             def tell(what: str, done: int, of: int, name: str = cell.name) -> None:
                 progress(f"{what}, {name}" if what == "runs" else what, done, of)
 
-            found.append((cell, study(traces, model, cell.options, made, tell)))
+            own, place = traces, made
+            if cell.rate is not None:
+                place = Path(into) / f"rate={cell.rate:g}"
+                own = at_rate(traces, cell.rate, place)
+            found.append((cell, study(own, model, cell.options, place, tell)))
     return found
 
 

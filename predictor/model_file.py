@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from birthmark.predictor.answers import certainty
@@ -24,21 +24,28 @@ VERSION = 1
 _ALIGN = 8
 
 
-def compile_model(models: ModelSet[Any], worlds: Iterable[Worlds], point: Point) -> bytes:
+def compile_model(
+    models: ModelSet[Any],
+    worlds: Iterable[Worlds],
+    point: Point,
+    abstaining: Collection[str] = (),
+) -> bytes:
     """Return the file that answers as ``models`` do at ``point``, and says how sure they are.
 
-    Models that were not calibrated say a yes or a no without probabilities. Raises ``ValueError``
-    as ``compile_models`` does.
+    Predicates ``abstaining`` are never a yes, as in ``predictor.answers.certainty.say``. Models
+    that were not calibrated say a yes or a no without probabilities. Raises ``ValueError`` as
+    ``compile_models`` does.
     """
-    image, chosen = compile_models(models, point), models.at(point)
+    image, chosen = compile_models(models, point, abstaining), models.at(point)
     levels = compile_levels(chosen)
     described = certainties(chosen, worlds, point)
     if not levels:
         described = [certainty.plainly(Image(image).predicates)]
-    return _file([f"[{','.join(described)}]".encode(), image, *levels])
+    described = [certainty.abstained(each, abstaining) for each in described]
+    return laid_out([f"[{','.join(described)}]".encode(), image, *levels])
 
 
-def _file(parts: list[bytes]) -> bytes:
+def laid_out(parts: list[bytes]) -> bytes:
     """Return parts as one file: what explains levels, the image, and the images of levels."""
     directory, content = b"", b""
     begin = len(MAGIC) + 16 + 8 * len(parts)

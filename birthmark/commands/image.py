@@ -37,7 +37,7 @@ def image(
     """Compile the published model into an image, which C looks up in without a service."""
     from birthmark.data.common.durable import replaced
     from birthmark.data.common.sizes import size
-    from birthmark.predictor.allocation.verdicts import Room, hint_image
+    from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
     from birthmark.predictor.model_file import compile_model
     from birthmark.predictor.models.compile import compile_models
     from birthmark.serving.models.published import load_model
@@ -50,18 +50,19 @@ def image(
     if hints and probabilities:
         raise typer.BadParameter("expected no --hints with it", param_hint="probabilities")
     loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
+    never = set(loaded.abstaining)
     if hints:
-        content = hint_image(
-            loaded.trained, loaded.kind, loaded.point, Room.of(size(wanted.region))
-        )
+        never &= set(HINTS)
+        room = Room.of(size(wanted.region))
+        content = hint_image(loaded.trained, loaded.kind, loaded.point, room, never)
         predicates = len(Image(content).predicates)
     else:
         models = loaded.trained.of_kind(loaded.kind)
         predicates = len(models)
         if probabilities:
-            content = compile_model(models, loaded.trained.worlds, loaded.point)
+            content = compile_model(models, loaded.trained.worlds, loaded.point, never)
         else:
-            content = compile_models(models, loaded.point)
+            content = compile_models(models, loaded.point, never)
     with replaced(out) as path:
         path.write_bytes(content)
     told = {
@@ -71,5 +72,6 @@ def image(
         "point": loaded.point,
         "predicates": predicates,
         "bytes": len(content),
+        "abstaining": sorted(never),
     }
     tell(told, as_json)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from birthmark.doctor import machine, night, places, registry, service, traffic, units
+from birthmark.doctor import certificate, machine, night, places, registry, service, traffic, units
 from birthmark.doctor.findings import Fault, Finding, Note
 from birthmark.doctor.site import Site
 
 CHECKS: dict[str, Callable[[Site], Iterator[Finding]]] = {
     "directories": places.directories,
     "secrets": places.secrets,
+    "certificate": certificate.certificate,
     "clock": machine.clock,
     "space": machine.space,
     "capture": traffic.capture,

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from birthmark.doctor.certificate import trusting
 from birthmark.doctor.findings import Fault, Finding, Note
 from birthmark.doctor.site import Site
-from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import RegistryError
 
 _LOG = "journalctl --unit birthmark"
@@ -22,11 +22,9 @@ def service(site: Site) -> Iterator[Finding]:
     if not site.serves:
         yield Note("whether one answers, as you wished")
         return
-    settings = site.settings
-    url = site.url or _url(settings)
-    where = f"unix:{settings.uds}" if site.url is None and settings.uds else url
+    where = f"unix:{site.socket}" if site.socket else site.address
     try:
-        with _client(site, url, settings) as client:
+        with _client(site) as client:
             ready = client.get("/readyz")
             if ready.status_code != httpx.codes.OK:
                 what = "answers, but has no model that it could answer from"
@@ -35,6 +33,8 @@ def service(site: Site) -> Iterator[Finding]:
             yield from _version(site, client, where)
     except httpx.HTTPError as error:
         do = f"systemctl start birthmark; {_LOG} says why it ended"
+        if "CERTIFICATE_VERIFY_FAILED" in f"{error}":
+            do = "it presents a certificate that this host does not trust: renew it, or trust it"
         yield Fault(f"does not answer: {error}", where, do)
 
 
@@ -54,22 +54,16 @@ def _version(site: Site, client: httpx.Client, where: str) -> Iterator[Finding]:
         yield Fault(what, where, do)
 
 
-def _client(site: Site, url: str, settings: Settings) -> httpx.Client:
+def _client(site: Site) -> httpx.Client:
     headers = {}
     if site.token is not None:
         headers["authorization"] = f"Bearer {site.token.read_text(encoding='ascii').strip()}"
-    uds = str(settings.uds) if site.url is None and settings.uds else None
+    uds = str(site.socket) if site.socket else None
     verify: ssl.SSLContext | bool = True
-    if settings.ssl_certfile is not None and urlsplit(url).hostname == "127.0.0.1":
-        verify = ssl.create_default_context(cafile=settings.ssl_certfile)
-        verify.check_hostname = False  # it is this host, whatever the certificate calls it
+    certfile = site.settings.ssl_certfile
+    if certfile is not None and (uds or urlsplit(site.address).hostname == "127.0.0.1"):
+        verify = trusting(certfile)
     transport = httpx.HTTPTransport(uds=uds, verify=verify)
-    return httpx.Client(transport=transport, base_url=url, headers=headers, timeout=_SECONDS)
-
-
-def _url(settings: Settings) -> str:
-    scheme = "https" if settings.ssl_certfile else "http"
-    if settings.uds is not None:
-        return f"{scheme}://localhost"
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
-    return f"{scheme}://{host}:{settings.port}"
+    return httpx.Client(
+        transport=transport, base_url=site.address, headers=headers, timeout=_SECONDS
+    )

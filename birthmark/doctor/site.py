@@ -93,6 +93,23 @@ class Site:
             where = self.installed.environment
             raise InvalidError([f"{where}: {each}" for each in reasons(error)]) from error
 
+    @property
+    def socket(self) -> Path | None:
+        """The Unix socket at which the service is asked; None where it is asked at a port."""
+        return self.settings.uds if self.url is None else None
+
+    @property
+    def address(self) -> str:
+        """The URL at which the service is asked."""
+        if self.url is not None:
+            return self.url
+        settings = self.settings
+        scheme = "https" if settings.ssl_certfile else "http"
+        if settings.uds is not None:
+            return f"{scheme}://localhost"
+        host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host
+        return f"{scheme}://{host}:{settings.port}"
+
 
 def _assigned(lines: Any) -> Mapping[str, str]:
     pairs = (line.strip().partition("=") for line in lines if not line.lstrip().startswith("#"))

@@ -12,9 +12,13 @@ from pydantic import ValidationError
 
 from birthmark.data.common.choices import expect
 from birthmark.data.common.setting_errors import expected
+from birthmark.data.settings import Rate, Strict
 from birthmark.layout_hint.comparison import options as read
 from birthmark.layout_hint.comparison.figures import Comparison, Result
 from birthmark.layout_hint.settings import Options
+
+RATE = "rate"
+"""The axis that is no option: how much of the thesis's load a generated workload has."""
 
 AXES = (
     "point",
@@ -28,8 +32,9 @@ AXES = (
     "allocator",
     "partition",
     "disk",
+    RATE,
 )
-"""The options that a grid may vary. Policies, modes and states are compared in each cell anyway."""
+"""What a grid may vary. Policies, modes and states are compared in each cell anyway."""
 
 FIGURES = pa.schema(
     [
@@ -48,12 +53,17 @@ FIGURES = pa.schema(
 """The columns behind those of the axes, which are text."""
 
 
+class _Rated(Strict):
+    rate: Rate
+
+
 @dataclass(frozen=True)
 class Cell:
     """One combination: what it sets, and all that is asked with that."""
 
     values: dict[str, str]  # by axis, in the order in which the axes were given
     options: Options
+    rate: float | None = None  # at which the workloads are generated anew; None: they are not
 
     @property
     def name(self) -> str:
@@ -99,6 +109,7 @@ def table(cells: Sequence[tuple[Cell, Comparison]]) -> pa.Table:
 def _cell(values: dict[str, str], options: Options) -> Cell:
     given: dict[str, Any] = {axis.replace("-", "_"): value for axis, value in values.items()}
     try:
+        rate = _Rated(rate=given.pop(RATE)).rate if RATE in given else None
         changed = Options(**(options.model_dump() | given))
         read.settings(changed)
     except ValidationError as error:
@@ -107,7 +118,7 @@ def _cell(values: dict[str, str], options: Options) -> Cell:
         raise ValueError(f"--grid {axis}={values[axis]}: {expected(detail)}") from None
     except ValueError as error:
         raise ValueError(f"--grid: {error}") from None
-    return Cell(values, changed)
+    return Cell(values, changed, rate)
 
 
 def _rows(cell: Cell, found: Comparison) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from birthmark.predictor.allocation.verdicts import Room, hint_image
+from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Image
 from birthmark.predictor.trained import TrainedModel
@@ -28,7 +28,8 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
     if is_remote(place) or path.is_dir():
         published = read_published(Registry(place), point=point)
         model = TrainedModel.load(published.directory, counts=False, only=published.kind)
-        return hint_image(model, published.kind, published.point, room)
+        never = published.abstaining.keys() & HINTS
+        return hint_image(model, published.kind, published.point, room, never)
     content = path.read_bytes()
     if point:
         raise ValueError(

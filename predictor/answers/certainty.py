@@ -11,7 +11,7 @@ is no less likely than it (``native/learn/src/certainty``).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -151,6 +151,16 @@ def plainly(keys: Iterable[str]) -> str:
     """Return the same for models that were not calibrated: their answers are a yes or not."""
     plain = {"answers": WORDS[1:], "probabilities": (None, None), "follows": False}
     return json.dumps({"predicates": [{"key": key, **plain} for key in keys], "worlds": []})
+
+
+def abstained(described: str, abstaining: Collection[str]) -> str:
+    """Return what ``Certainty`` is made of where predicates ``abstaining`` are never a yes."""
+    said = json.loads(described)
+    for each in said["predicates"]:
+        if each["key"] in abstaining:
+            each["answers"] = ["unsure" if word == "yes" else word for word in each["answers"]]
+            each["reached"] = len(each["answers"])
+    return json.dumps(said)
 
 
 def levels_at(points: OperatingPoints, point: Point) -> Levels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import zip_longest
 from typing import Any
 
@@ -18,14 +18,14 @@ Sections = Callable[[Any, Any], list[Section]]
 """Makes the sections of models by key and of their thresholds (``ModelSet.sections``)."""
 
 
-def compile_models(models: ModelSet[Any], point: Point) -> bytes:
-    """Return the image that answers as ``models`` do at ``point``.
+def compile_models(models: ModelSet[Any], point: Point, abstaining: Collection[str] = ()) -> bytes:
+    """Return the image that answers as ``models`` do at ``point``; ``abstaining`` are never a yes.
 
     Raises ``ValueError`` for a kind of models that has no section, and where something is more or
     longer than an image has room for.
     """
     models = models.at(point)
-    sections, abstained = sections_of(models, point, models)
+    sections, abstained = sections_of(models, point, models, abstaining)
     return compile_image(list(models), sections, abstained)
 
 
@@ -63,14 +63,19 @@ def _compile_cuts(make: Sections, cuts: Mapping[str, tuple[Any, Scores]]) -> lis
 
 
 def sections_of(
-    models: ModelSet[Any], point: Point, keys: Iterable[str]
+    models: ModelSet[Any], point: Point, keys: Iterable[str], abstaining: Collection[str] = ()
 ) -> tuple[list[Section], set[str]]:
     """Return the sections that answer as the models of ``keys`` do, and the keys that abstain.
+
+    Among these are all ``abstaining``, whatever their thresholds.
 
     Raises ``ValueError`` for a kind of models that has no section.
     """
     models = models.at(point)
     some = {key: models[key] for key in keys}
-    thresholds = {key: models.thresholds(key, point) for key in some}
+    never = np.full(len(TOLD), np.inf)
+    thresholds = {
+        key: never if key in abstaining else models.thresholds(key, point) for key in some
+    }
     abstained = {key for key, own in thresholds.items() if np.isinf(own).all()}
     return models.sections(some, thresholds), abstained

@@ -9,6 +9,7 @@ import shutil
 import socket
 import stat
 import struct
+import subprocess
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
@@ -33,11 +34,12 @@ from birthmark.training.nightly.intake import Entry, take_in
 from birthmark.training.nightly.run import nightly
 from birthmark.training.nightly.state import STATE, Keeper, kept, read
 from birthmark.training.registry.versions import Registry
+from tests import needs
 from tests.builders.lives import MONDAY, day_of_lives
 from tests.builders.traces import trace_of
 from tests.faults.disks import mounted
 from tests.serving.live_histories import Follower
-from tests.serving.services import served, settings_for
+from tests.serving.services import served, settings_for, started
 
 pytestmark = pytest.mark.deep
 
@@ -205,7 +207,12 @@ def test_on_a_healthy_site_nothing_is_found(home: Home) -> None:
     with serving(home):
         assert home.found() == {}
         code, said = home.doctor()
-    assert (code, said) == (0, "No fault found in 11 checks.\n")
+    assert (code, said) == (0, "No fault found in 12 checks.\n")
+
+
+def test_a_certificate_that_is_valid_for_15_days_more_is_no_fault(home: Home) -> None:
+    certified(home, 15)
+    assert home.found() == {}
 
 
 def test_a_site_without_units_follower_and_service_may_be_healthy(home: Home) -> None:
@@ -215,7 +222,7 @@ def test_a_site_without_units_follower_and_service_may_be_healthy(home: Home) ->
     home.config.write_text(text)
     code, said = home.doctor()
     assert code == 0
-    assert said.startswith("No fault found in 11 checks, but not all could be looked at.\n")
+    assert said.startswith("No fault found in 12 checks, but not all could be looked at.\n")
     assert "Not looked at: service: whether one answers, as you wished; units: systemd " in said
 
 
@@ -352,6 +359,83 @@ def belongs_to_root(home: Home) -> None:
     path.chmod(0o555)
 
 
+CA = """\
+[ca]
+default_ca = own
+[own]
+database = index.txt
+serial = serial
+new_certs_dir = .
+default_md = sha256
+policy = any
+x509_extensions = server
+[any]
+commonName = supplied
+[server]
+basicConstraints = CA:FALSE
+subjectAltName = IP:127.0.0.1
+extendedKeyUsage = serverAuth
+"""
+"""Of a certificate authority of openssl, which says from when to when certificates are valid."""
+
+
+def pair(folder: Path, days: float, since: float = -30) -> tuple[Path, Path]:
+    """Make a certificate and its key in a folder, issued by an authority that is not told."""
+    openssl = needs.program("openssl")
+    folder.mkdir(parents=True)
+    (folder / "ca.cnf").write_text(CA)
+    (folder / "index.txt").touch()
+    (folder / "serial").write_text("01")
+
+    def run(*options: str) -> None:
+        subprocess.run([openssl, *options], cwd=folder, check=True, capture_output=True)
+
+    def at(days: float) -> str:
+        return f"{datetime.now(UTC) + days * DAY:%Y%m%d%H%M%SZ}"
+
+    new = ("req", "-newkey", "rsa:2048", "-nodes")
+    run(*new, "-x509", "-subj", "/CN=authority", "-keyout", "ca.key", "-out", "ca.pem")
+    run(*new, "-subj", "/CN=host", "-keyout", "key.pem", "-out", "request.pem")
+    issue = ("ca", "-batch", "-notext", "-config", "ca.cnf", "-cert", "ca.pem")
+    period = ("-startdate", at(since), "-enddate", at(days))
+    run(*issue, "-keyfile", "ca.key", "-in", "request.pem", "-out", "certificate.pem", *period)
+    (folder / "certificate.pem").chmod(0o644)
+    own(folder)
+    return folder / "certificate.pem", folder / "key.pem"
+
+
+def certified(home: Home, days: float, since: float = -30) -> tuple[Path, Path]:
+    """Let the service have a certificate that is valid for so many days."""
+    made = pair(home.path / "tls", days, since)
+    home.set(f"BIRTHMARK_SSL_CERTFILE={made[0]}")
+    home.set(f"BIRTHMARK_SSL_KEYFILE={made[1]}")
+    return made
+
+
+def other_key(home: Home) -> None:
+    _, key = certified(home, 90)
+    shutil.copyfile(pair(home.path / "other", 90)[1], key)
+
+
+def closed_certificate(home: Home) -> None:
+    certificate, _ = certified(home, 90)
+    if IS_ROOT:
+        shutil.chown(certificate, "root")
+    certificate.chmod(0o600 if IS_ROOT else 0o000)
+
+
+def renewed(home: Home) -> None:
+    """Let the certificate be another one than the service took when it began."""
+    taken = certified(home, 90)
+    options = ("--ssl-certfile", str(taken[0]), "--ssl-keyfile", str(taken[1]))
+    place = Path(home.after.enter_context(tempfile.TemporaryDirectory()))
+    service = home.after.enter_context(started(home.registry.path, place, *options))
+    home.url = service.url
+    assert home.found() == {}
+    for new, old in zip(pair(home.path / "new", 90), taken, strict=True):
+        shutil.copyfile(new, old)
+
+
 FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     "a directory is missing": (
         lambda home: shutil.rmtree(home.path / "log"),
@@ -390,6 +474,37 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
         lambda home: home.set(f"BIRTHMARK_TOKENS={home.path}/none"),
         "secrets",
         "there is no such file",
+    ),
+    "the certificate has expired": (
+        lambda home: certified(home, -1),
+        "certificate",
+        "clients refuse it: certificate has expired",
+    ),
+    "the certificate is not valid yet": (
+        lambda home: certified(home, 90, since=1),
+        "certificate",
+        "clients refuse it: certificate is not yet valid",
+    ),
+    "the certificate expires soon": (
+        lambda home: certified(home, 13.9),
+        "certificate",
+        "expires at 20",
+    ),
+    "the certificate's key is of another": (other_key, "certificate", "KEY_VALUES_MISMATCH"),
+    "the certificate is closed to the user": (
+        closed_certificate,
+        "certificate",
+        f"is closed to {USER}",
+    ),
+    "the certificate is missing": (
+        lambda home: certified(home, 90)[0].unlink(),
+        "certificate",
+        "there is no such file",
+    ),
+    "the certificate was renewed, and is not served": (
+        renewed,
+        "certificate",
+        "still presents another certificate",
     ),
     "a dataset is of the future": (lambda home: reaches(home, 9), "clock", "after this host's"),
     "a version is of the future": (from_the_future, "clock", "was made at"),
@@ -557,6 +672,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
 
 WITH_IT = {
     "the service answers from another version": {"registry"},
+    "the certificate was renewed, and is not served": {"service"},  # it is not trusted here now
 }
 """What else is found rightly."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,22 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
+from birthmark.layout_hint.replay.model_image import read_image
+from birthmark.predictor import Kind
+from birthmark.predictor.allocation.verdicts import USUAL_ROOM
+from birthmark.predictor.image.format import predict
 from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.models.published import load_model
+from birthmark.training.registry.abstentions import add
 from birthmark.training.registry.versions import Registry
+from birthmark_native import Image
 from tests import needs
 from tests.docs.test_examples import ROOT, blocks
 
 pytestmark = pytest.mark.deep
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
-KINDS = ("rules", "forest")
+KINDS: tuple[Kind, ...] = ("rules", "forest")
 NAMES = [b"dovecot-uidlist.lock", b"conftest.c", b"jobs.db", b".", b"a" * 255, b"\xff.tmp"]
 
 
@@ -63,8 +71,8 @@ class Library:
         return done.stdout
 
 
-def make(*variables: str) -> None:
-    asked = ["make", "-s", "lib", "LIB_PROFILE=dev", *variables]
+def make(target: str, *variables: str) -> None:
+    asked = ["make", "-s", target, *variables]
     done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -73,7 +81,7 @@ def make(*variables: str) -> None:
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     needs.program("pkg-config")
     prefix = tmp_path_factory.mktemp("library") / "local"
-    make(f"PREFIX={prefix}")
+    make("lib", "LIB_PROFILE=dev", f"PREFIX={prefix}")
     return Library(prefix)
 
 
@@ -154,6 +162,35 @@ def test_programs_in_rust_and_go_say_the_same(
     assert library.run("gofmt", "-l", ".", cwd=go) == b""
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_an_audit_made_abstain_is_as_unsure_as_the_service_says(
+    kind: Kind, learned: Learned, library: Library, ask: Path, tmp_path: Path
+) -> None:
+    requests = from_requests([{"name": name, "mode": 0o600} for name in learned.names])
+    own = replace(learned, registry=shutil.copytree(learned.registry, tmp_path / "registry"))
+    registry = Registry(own.registry)
+    said = load_model(registry, kind).said(requests)
+    keys = [key for key, each in said.items() if "yes" in each.in_words().to_pylist()][:3]
+    assert keys
+    keys.append("HotName")
+    add(registry, registry.current() or "", dict.fromkeys(keys, "its bound is broken"))
+    served = load_model(registry, kind)
+    answers, said = served.answers(requests), served.said(requests)
+    model = read(library.run(ask, own.write(tmp_path / "m", kind, "--probabilities"), *own.names))
+    bits = predict(Image(own.write(tmp_path / "i", kind).read_bytes()), requests)
+    hints = Image(own.write(tmp_path / "h", kind, "--hints").read_bytes())
+    assert served.hints is not None
+    assert "HotName" in hints.abstained
+    assert (tmp_path / "h").read_bytes() == served.hints.content
+    if kind == MANIFEST["serve"]:
+        assert read_image(own.registry, USUAL_ROOM) == served.hints.content
+    for key, each in said.items():
+        words = [model[name][key][0] for name in own.names]
+        assert words == each.in_words().to_pylist(), key
+        assert bits[key].equals(answers[key]), key
+        assert key not in keys or not bits[key].true_count
+
+
 def test_an_image_alone_has_answers_and_no_probabilities(
     learned: Learned, library: Library, ask: Path, tmp_path: Path
 ) -> None:
@@ -186,7 +223,8 @@ def test_hints_have_no_probabilities(learned: Learned, tmp_path: Path) -> None:
 
 
 def test_the_library_can_be_staged_and_is_found_by_its_version(tmp_path: Path) -> None:
-    make(f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    """It is built as users build it, with the profile of releases."""
+    make("lib", f"DESTDIR={tmp_path}", "PREFIX=/usr")
     library = tmp_path / "usr/lib/libbirthmark.so.0.1.0"
     named = subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout
     assert "Library soname: [libbirthmark.so.0]" in named
@@ -197,9 +235,14 @@ def test_the_library_can_be_staged_and_is_found_by_its_version(tmp_path: Path) -
     )
     names = {line.split()[-1].split("@")[0] for line in exported.stdout.splitlines()}
     header = (ROOT / "native/clib/include/birthmark_model.h").read_text()
-    assert {name for name in names if name.startswith("bm_")} == {
-        *re.findall(r"\b(bm_model_\w+)\(", header)
-    }
+    assert names == {*re.findall(r"\b(bm_model_\w+)\(", header)}
     package = (tmp_path / "usr/lib/pkgconfig/birthmark.pc").read_text()
     assert package.startswith("prefix=/usr\n")
     assert "Version: 0.1.0\n" in package
+    (tmp_path / "usr/lib/libother.so").touch()
+    make("lib-uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == [
+        tmp_path / "usr/lib/libother.so"
+    ]
+    assert not (tmp_path / "usr/include/birthmark").exists()
+    make("lib-uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")

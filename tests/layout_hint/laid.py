@@ -2,12 +2,13 @@
 
     python -m tests.layout_hint.laid
 
-writes the seeds of the fuzzers that read images, into ``layout_hint/fuzz/corpus`` and
-``native/fuzz/corpus/image``.
+writes the seeds of the fuzzers that read images and model files, into ``layout_hint/fuzz/corpus``
+and ``native/fuzz/corpus``.
 """
 
 from __future__ import annotations
 
+import json
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +18,12 @@ from typing import ClassVar
 from unittest import mock
 
 from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.answers import certainty
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.predictor.model_file import laid_out
 from birthmark_native import BM_TOLD
 from tests.layout_hint import device as d
 from tests.layout_hint.made import made
@@ -214,6 +217,31 @@ def refused() -> Iterator[tuple[str, bytes]]:
         yield f"tree that begins at {begins}", compile_image(keys(1), [inside])
 
 
+def models() -> Iterator[tuple[str, bytes]]:
+    """Yield model files by name: of how sure answers are, they tell nothing, as much, or more."""
+    keys = ["lock", "zero", "name:lock"]
+    rules = [ImageRule(key, "last", b"lock", True) for key in keys]
+    image = compile_image(keys, [RulesSection(rules)])
+    yield "plain", laid_out([f"[{certainty.plainly(keys)}]".encode(), image])
+    worlds = [{"lock": [True, False, False], "zero": [True, True, False]}]
+
+    def described(*likely: float | None, follows: bool = False) -> str:
+        answers = ["no", *["unsure"] * (len(likely) - 2), "yes"]
+        own = {"answers": answers, "probabilities": likely, "follows": follows, "reached": 1}
+        return json.dumps({"predicates": [{"key": key, **own} for key in keys], "worlds": worlds})
+
+    yield "two-levels", laid_out([f"[{described(0.1, 0.9)}]".encode(), image])
+    cuts = [f"{place} {key}" for key in keys for place in range(2)]
+    rules = [ImageRule(cut, "last", b"lock", True) for cut in cuts]
+    rules += [ImageRule(cut, "last", b"log", True) for cut in cuts if cut.startswith("0")]
+    some = [
+        compile_image(own, [RulesSection([r for r in rules if r.predicate in own])])
+        for own in (cuts[:3], cuts[3:])
+    ]
+    told = [described(0.01, None, 0.99), *[described(0.2, 0.5, 0.8, follows=True)] * 3]
+    yield "told", laid_out([f"[{','.join(told)}]".encode(), image, *some])
+
+
 CREATE = struct.pack("<2B4IB", 0x06, 13, 0, 100, 100, 0, 0) + b"inbox.lock"
 """A create as the fuzzers have it, behind an image: what is known, hour, numbers, history, name."""
 
@@ -261,8 +289,11 @@ def corpora() -> Iterator[tuple[Path, bytes]]:
         place = name.replace(" ", "-")
         yield c / "lookup" / place, image + CREATE
         yield rust / place, image + CREATE
+    for name, model in models():
+        yield ROOT / "native/fuzz/corpus/model" / name, model
 
 
 if __name__ == "__main__":
     for path, content in corpora():
+        path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)

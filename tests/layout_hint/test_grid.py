@@ -20,6 +20,15 @@ def test_each_combination_is_a_cell_and_the_last_axis_is_the_fastest() -> None:
     assert (last.region, last.region_inodes, last.cache) == ("4M", 128, "16M")
 
 
+def test_the_rate_is_that_of_the_workloads_and_no_option() -> None:
+    cells = read_grid(["rate=0.01,0.5", "cache=16M"], Options())
+    assert [(cell.name, cell.rate) for cell in cells] == [
+        ("rate=0.01,cache=16M", 0.01),
+        ("rate=0.5,cache=16M", 0.5),
+    ]
+    assert read_grid(["cache=16M"], Options())[0].rate is None
+
+
 @pytest.mark.parametrize(
     ("axes", "expected"),
     [
@@ -30,6 +39,7 @@ def test_each_combination_is_a_cell_and_the_last_axis_is_the_fastest() -> None:
         (["region=4M", "region=2M"], "--grid: expected each axis once, found region twice"),
         (["region=4Q"], "--grid: --region: '4Q' is no size"),
         (["pace=slow"], "--grid pace=slow: Input should be 'fast' or 'trace'"),
+        (["rate=0"], "--grid rate=0: Input should be greater than 0"),
         (["region-inodes=few"], "--grid region-inodes=few: Input should be a valid integer"),
     ],
 )

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
+from birthmark.data.workloads import Workload
+from birthmark.data.workloads.output import write
 from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
@@ -250,6 +252,31 @@ def test_a_grid_is_one_table_and_each_of_its_cells_as_if_run_alone(
     kept = json.loads((out / "region=2M,cache=32M" / "results.json").read_text())
     assert kept["settings"]["region_length"] == 2 << 20
     assert len({row["target_write"] for row in rows if row["policy"] == "HotDir"}) > 1
+
+
+def test_a_grid_of_rates_generates_the_workload_anew_at_each(model: Path, tmp_path: Path) -> None:
+    def generated(rate: float) -> Path:
+        start = datetime(2003, 2, 24, tzinfo=UTC).date().isoformat()
+        path = tmp_path / f"{rate}.parquet"
+        write(Workload("eecs03", 7, start, days=0.02, rate=rate), path)
+        return path
+
+    own = ("--from", "00:00", "--to", "00:28", "--model", model, "--mode", "data", "--seeds", "1")
+    own = (*own, "--policies", "HotDir", *CACHE)
+    kept = ("--builds", tmp_path / "builds")
+    rows = run(generated(0.01), *own, *kept, "--grid", "rate=0.01,0.02")
+    assert rows == run(generated(0.01), *own, *kept, "--grid", "rate=0.01,0.02")
+    for rate in (0.01, 0.02):
+        alone = run(generated(rate), *own, "--grid", "cache=16M")
+        found = [row | {"cache": "16M"} for row in rows if row["rate"] == f"{rate}"]
+        assert [{**row, "rate": f"{rate}"} for row in alone] == found
+    assert len({row["elapsed"] for row in rows if row["policy"] == "HotDir"}) == 2
+
+
+def test_only_a_generated_workload_has_another_rate(day: Path, model: Path) -> None:
+    for trace in (DAYS[1], day):
+        result = invoke(trace, "--model", model, *CACHE, "--grid", "rate=0.5")
+        assert "expected a file of birthmark workload, Parquet or text" in str(result.exception)
 
 
 def test_the_table_of_a_grid_is_printed(day: Path, model: Path) -> None:

@@ -20,7 +20,9 @@ from birthmark.commands.image import image
 from birthmark.commands.serve import predict, serve
 from birthmark.features import from_requests
 from birthmark.predictor.image.format import predict as predict_rows
+from birthmark.training.registry.abstentions import ABSTAINING, add
 from birthmark.training.registry.published import NoModelError
+from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
@@ -166,6 +168,24 @@ def test_an_image_answers_as_the_published_model_does(
         answered = json.loads(run("predict", name, "--json").stdout)["prediction"]["predicates"]
         found = {key: column[row].as_py() for key, column in predict_rows(compiled, asked).items()}
         assert found == {key: answer["answer"] == "yes" for key, answer in answered.items()}
+
+
+def test_an_image_of_a_model_that_an_audit_made_abstain_is_never_a_yes_and_says_so(
+    run: Callable[..., Any], registry: Path, tmp_path: Path
+) -> None:
+    abstentions = Registry(registry)
+    add(abstentions, abstentions.current() or "", {"lifespan<=1": "its bound is broken"})
+    try:
+        told = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
+        assert "abstaining  lifespan<=1" in run("image", "--out", str(tmp_path / "b")).stdout
+    finally:
+        (registry / ABSTAINING).unlink()
+    assert told["abstaining"] == ["lifespan<=1"]
+    compiled = Image((tmp_path / "a.image").read_bytes())
+    assert "lifespan<=1" in compiled.abstained
+    answers = predict_rows(compiled, from_requests([{"name": b"x.lock"}]))
+    assert not answers["lifespan<=1"][0].as_py()
+    assert answers["lifespan<=5"][0].as_py()
 
 
 def test_rules_of_a_predicate_that_there_is_not_are_an_error_that_names_one_like_it(

@@ -111,6 +111,20 @@ fn what_is_wrong_is_told_apart() {
 }
 
 #[test]
+fn the_seeds_of_the_fuzzer_are_models_that_answer() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/model");
+    let mut read = 0;
+    for seed in std::fs::read_dir(folder).unwrap() {
+        let model = Model::open(seed.unwrap().path()).unwrap();
+        let said = |name: &[u8]| model.say(&Create { name: Some(name), ..Create::default() })[0];
+        assert_eq!(said(b"a.lock").word, Word::Yes);
+        assert_ne!(said(b"a.c").word, Word::Yes);
+        read += 1;
+    }
+    assert!(read > 0);
+}
+
+#[test]
 fn the_path_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("published.model");

@@ -1,5 +1,7 @@
 //! Allocators of one's own: where the blocks of files are wanted, in place of a kernel's preference.
 
+mod packed;
+
 use super::kernel::Wanted;
 use super::volume::Volume;
 use std::fmt;
@@ -21,30 +23,11 @@ pub trait Allocator: Sync {
 }
 
 /// Those that have a name in [`named`].
-pub static ALLOCATORS: &[&dyn Allocator] = &[&Packed];
+pub static ALLOCATORS: &[&dyn Allocator] = &[&packed::Packed];
 
 /// The allocator of a name.
 pub fn named(name: &str) -> Option<&'static dyn Allocator> {
     ALLOCATORS.iter().copied().find(|each| each.name() == name)
-}
-
-/// All files at the beginning of the partition, whatever directory they are in: behind their block
-/// before, and their first block in the first group that has a free one.
-struct Packed;
-
-impl Allocator for Packed {
-    fn name(&self) -> &'static str {
-        "packed"
-    }
-
-    fn block(&self, volume: &Volume, wanted: &Wanted) -> Option<u32> {
-        let geometry = &volume.geometry;
-        if let Some(previous) = wanted.previous {
-            return Some(previous + geometry.frag());
-        }
-        let cg = volume.groups.iter().position(|group| group.summary.nbfree > 0)?;
-        Some(geometry.fpg * cg as u32 + geometry.frag())
-    }
 }
 
 impl fmt::Debug for dyn Allocator {

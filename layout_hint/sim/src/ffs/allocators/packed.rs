@@ -1,0 +1,22 @@
+//! Files beside each other, wherever their directories are.
+
+use birthmark_sim::ffs::{Allocator, Volume, Wanted};
+
+/// All files at the beginning of the partition, whatever directory they are in: behind their block
+/// before, and their first block in the first group that has a free one.
+pub struct Packed;
+
+impl Allocator for Packed {
+    fn name(&self) -> &'static str {
+        "packed"
+    }
+
+    fn block(&self, volume: &Volume, wanted: &Wanted) -> Option<u32> {
+        let geometry = &volume.geometry;
+        if let Some(previous) = wanted.previous {
+            return Some(previous + geometry.frag());
+        }
+        let cg = volume.groups.iter().position(|group| group.summary.nbfree > 0)?;
+        Some(geometry.fpg * cg as u32 + geometry.frag())
+    }
+}
