@@ -15,14 +15,14 @@ from birthmark.data.common.durations import SECOND
 from birthmark.data.scan import words
 from birthmark.data.scan.count import Plan
 from birthmark.data.settings import Counting, Ranked, TopKey
-from birthmark.data.top.sums import APART, FIGURES, WORDS, Keyed, Stretch, Total
+from birthmark.data.top.sums import APART, FIGURES, NEVER, WORDS, Keyed, Stretch, Total
 from birthmark_native import ScanCounter
 
 KEYS: tuple[TopKey, ...] = get_args(TopKey)
 HIDES = 0.9
 """A directory is left out where one below it has at least this share of its operations."""
 
-BROUGHT = 30 * SECOND
+BROUGHT = 5 * SECOND
 """What is not looked at is brought along when it is so far behind, in µs of the trace's time."""
 
 TELLING = 10
@@ -100,7 +100,7 @@ class Load:
         """
         asked = Plan.of(only or Counting())
         period = asked.period if reach is None else SECOND
-        stretch = None if reach is None else Stretch(0, 0, reach)
+        stretch = NEVER if reach is None else Stretch(0, 0, reach)
 
         def counter(by: list[str], ops: Sequence[str]) -> ScanCounter:
             return Plan(period, by, ops, asked.clients, asked.uids, asked.gids).counter(files=False)
@@ -136,14 +136,26 @@ class Load:
     def look_at(self, since: int, until: int, keys: Sequence[TopKey] = KEYS) -> None:
         """Look at the whole seconds from ``since`` to ``until``, µs; both are rounded down.
 
-        Of other keys the last is still looked at; from time to time they are brought along.
+        Of other keys the last is still looked at, until they are brought along.
         """
         assert self._reach is not None
         now = Stretch(since // SECOND * SECOND, until // SECOND * SECOND, self._reach)
         self._total.look_at(now)
-        for key, keyed in self._keyed.items():
-            if key in keys or (keyed.stretch and keyed.stretch.until < now.until - BROUGHT):
-                keyed.look_at(now)
+        for key in keys:
+            self._keyed[key].look_at(now)
+
+    def bring_along(self, until: int) -> None:
+        """Look at what is furthest behind a time, µs, if it is far: one of them, as all take long.
+
+        So nobody waits for it when it is asked for, and what was counted does not pile up.
+        """
+        if self.behind(until):
+            last = min(self._parts, key=lambda each: each.stretch.until)
+            last.look_at(last.stretch.moved(until))
+
+    def behind(self, until: int) -> int:
+        """Return how many are to be brought along."""
+        return sum(each.stretch.until < until - BROUGHT for each in self._parts)
 
     def recent(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
         """Return what was counted in the stretch that is looked at."""
@@ -153,7 +165,6 @@ class Load:
             for key, each in own.items()
         }
         stretch = self._total.stretch
-        assert stretch is not None
         assert all(each.stretch == stretch for each in own.values())
         return Seen(stretch.since, stretch.until, _total(self._total.recent()), rows)
 

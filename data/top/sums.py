@@ -68,9 +68,17 @@ class Stretch:
         """Return whether it holds a second."""
         return self.since <= second < self.until
 
+    def moved(self, until: int) -> Stretch:
+        """Return one as long, that ends at another time."""
+        return Stretch(until - (self.until - self.since), until, self.reach)
+
     def reaches(self, second: int) -> bool:
         """Return whether a later one may still hold it."""
         return second >= self.until - self.reach
+
+
+NEVER = Stretch(FOREVER, FOREVER, 0)
+"""What is looked at where no part of the time is looked at apart."""
 
 
 class Keyed:
@@ -81,10 +89,10 @@ class Keyed:
         names: the values, in the order of the rows.
         whole: sums since the start, of what was seen.
         recent: sums of the stretch that is looked at.
-        stretch: that stretch; None: none ever is.
+        stretch: that stretch.
     """
 
-    def __init__(self, key: str, counter: ScanCounter, stretch: Stretch | None) -> None:
+    def __init__(self, key: str, counter: ScanCounter, stretch: Stretch) -> None:
         self.counter, self.stretch = counter, stretch
         self.names: list[str | int | None] = []
         self.whole, self.recent = Sums(), Sums()
@@ -97,7 +105,7 @@ class Keyed:
         """Take what the counter has ready."""
         for second, part in self._parts(self.counter.take()):
             self.whole.add(part)
-            if self.stretch is not None and self.stretch.reaches(second):
+            if self.stretch.reaches(second):
                 self._seconds.setdefault(second, []).append(part)
                 if self.stretch.holds(second):
                     self.recent.add(part)
@@ -106,7 +114,7 @@ class Keyed:
         """Take all that was counted, and look at another stretch."""
         self.counter.finish()
         self.see()
-        was, self.stretch = self.stretch or now, now
+        was, self.stretch = self.stretch, now
         for second in sorted(self._seconds):
             if was.holds(second) != now.holds(second):
                 for part in self._seconds[second]:
@@ -166,10 +174,10 @@ class Total:
 
     Attributes:
         counter: counts it, for no key and all operations together.
-        stretch: the stretch that is looked at; None: none ever is.
+        stretch: the stretch that is looked at.
     """
 
-    def __init__(self, counter: ScanCounter, stretch: Stretch | None) -> None:
+    def __init__(self, counter: ScanCounter, stretch: Stretch) -> None:
         self.counter, self.stretch = counter, stretch
         self._whole: list[pa.RecordBatch] = []
         self._seconds: dict[int, list[pa.RecordBatch]] = {}
@@ -180,7 +188,7 @@ class Total:
         if rows.num_rows:
             self._whole = [_merged([*self._whole, rows])]
         for at, second in enumerate(rows["time"].cast(pa.int64()).to_pylist()):
-            if self.stretch is not None and self.stretch.reaches(second):
+            if self.stretch.reaches(second):
                 self._seconds.setdefault(second, []).append(rows.slice(at, 1))
 
     def look_at(self, now: Stretch) -> None:
@@ -196,9 +204,7 @@ class Total:
 
     def recent(self) -> pa.RecordBatch:
         """Return a row of the stretch, or none."""
-        held = [
-            rows for at, rows in self._seconds.items() if self.stretch and self.stretch.holds(at)
-        ]
+        held = [rows for at, rows in self._seconds.items() if self.stretch.holds(at)]
         return _merged([each for rows in held for each in rows])
 
 

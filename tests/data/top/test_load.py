@@ -206,6 +206,26 @@ def test_what_no_stretch_may_hold_any_more_is_forgotten(day: pa.Table) -> None:
     assert load.recent("ops", ALL).total.ops == 0
 
 
+def test_what_is_not_looked_at_is_brought_along_one_after_the_other(day: pa.Table) -> None:
+    """A picture would come late if all waited for it, and memory would fill if none were taken."""
+    load = Load(reach=60 * SECOND)
+    load.update(day.combine_chunks().to_batches())
+    assert load.first is not None
+    until = load.first // SECOND * SECOND + 20 * SECOND
+    load.look_at(until - 10 * SECOND, until, ["user"])
+    behind = []
+    for _ in range(5):
+        behind.append(load.behind(until))
+        load.bring_along(until)
+    assert behind == [3, 2, 1, 0, 0]
+    load.bring_along(until + 5 * SECOND)
+    assert load.behind(until + 6 * SECOND) == 5
+    load.bring_along(until + 6 * SECOND)
+    assert load.behind(until + 6 * SECOND) == 4
+    load.look_at(until - 10 * SECOND, until)
+    check(load.recent("ops", ALL), day)
+
+
 def test_of_nothing_there_is_nothing() -> None:
     load = Load(reach=SECOND)
     load.update([])
