@@ -16,6 +16,7 @@ from birthmark.data.generated import Mark, describe
 from birthmark.data.settings import Ranked, TopKey
 from birthmark.data.top.feeds import Lost
 from birthmark.data.top.load import Row, Seen
+from birthmark.data.top.sums import Forgotten
 from birthmark.terminal import Styled, stacked, styled
 
 PLURALS: dict[TopKey, str] = {
@@ -24,6 +25,7 @@ PLURALS: dict[TopKey, str] = {
     "directory": "Dirs",
     "file": "Files",
 }
+_LONG = {"user": "users", "client": "clients", "directory": "directories", "file": "files"}
 ORDERS: dict[Ranked, str] = {name: name.capitalize() for name in get_args(Ranked)}
 """What is told by each key of the keyboard, which is its first letter."""
 
@@ -127,12 +129,15 @@ def heading(picture: Picture) -> list[Styled]:
 
 def _notes(picture: Picture) -> list[str]:
     lost = picture.lost
+    gone = picture.seen.forgotten.get(picture.by, Forgotten())
     found = [describe(picture.generated)] if picture.generated else []
     for number, what in (
         (lost.packets, "packets dropped by the capture"),
         (lost.gaps, "gaps in which calls were lost"),
         (lost.aside, "damaged records set aside"),
         (lost.files, "files passed over"),
+        (gone.values, f"{_LONG[picture.by]} forgotten that had up to {gone.ops:,} ops"),
+        (gone.paths, "files' paths forgotten"),
     ):
         found += [f"{number:,} {what}"] if number else []
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -15,7 +15,17 @@ from birthmark.data.common.durations import SECOND
 from birthmark.data.scan import words
 from birthmark.data.scan.count import Plan
 from birthmark.data.settings import Counting, Ranked, TopKey
-from birthmark.data.top.sums import APART, FIGURES, NEVER, WORDS, Keyed, Stretch, Total
+from birthmark.data.top.sums import (
+    APART,
+    FIGURES,
+    NEVER,
+    WORDS,
+    Forgotten,
+    Keyed,
+    Stretch,
+    Sums,
+    Total,
+)
 from birthmark_native import ScanCounter
 
 KEYS: tuple[TopKey, ...] = get_args(TopKey)
@@ -24,6 +34,9 @@ HIDES = 0.9
 
 BROUGHT = 5 * SECOND
 """What is not looked at is brought along when it is so far behind, in µs of the trace's time."""
+
+MOST = 100_000
+"""So many users, clients, directories and files are counted apart, live; see `Keyed`."""
 
 TELLING = 10
 """Ranked by latency, those with fewer replies come behind the others: they say little."""
@@ -62,12 +75,14 @@ class Seen:
         since, until: when it begins and ends, µs since the epoch.
         total: all together.
         rows: by key, the busiest, in their order.
+        forgotten: by key, what is not known any more.
     """
 
     since: int
     until: int
     total: Row
     rows: dict[TopKey, list[Row]] = field(default_factory=dict)
+    forgotten: dict[TopKey, Forgotten] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -79,8 +94,9 @@ class Load:
     """Counts operations for each key, by the counters of `birthmark scan`.
 
     Live, they are counted by the second in which they were called, and what was counted is seen at
-    once, under the paths that files have then. Else periods are those of a scan, and are seen when
-    they have passed.
+    once, under the paths that are known by then; for a minute it follows those that come to be
+    known, so that in the end it is what a scan in periods of a second counts. Else periods are
+    those that were asked for, and are seen when they have passed.
 
     Attributes:
         columns: the columns of the operations table that it needs.
@@ -93,10 +109,12 @@ class Load:
         self,
         only: Counting | None = None,
         reach: int | None = None,
+        most: int = MOST,
     ) -> None:
         """Count operations of the clients, users and groups of ``only``.
 
-        Live, it may be looked back for ``reach`` µs; None: not live.
+        Live, it may be looked back for ``reach`` µs; None: not live. Of more than ``most`` of a
+        kind, those that did least since the start are then forgotten.
         """
         asked = Plan.of(only or Counting())
         period = asked.period if reach is None else SECOND
@@ -107,7 +125,8 @@ class Load:
 
         self._total = Total(counter([], []), stretch)
         self._keyed: dict[TopKey, Keyed] = {
-            key: Keyed(words.key(key), counter([words.key(key)], APART), stretch) for key in KEYS
+            key: Keyed(words.key(key), counter([words.key(key)], APART), stretch, most)
+            for key in KEYS
         }
         self._parts: list[Total | Keyed] = [self._total, *self._keyed.values()]
         self._reach = reach
@@ -116,6 +135,16 @@ class Load:
         self.operations = 0
         self.first: int | None = None
         self.last: int | None = None
+
+    @property
+    def held(self) -> dict[TopKey, int]:
+        """How many of each kind are counted apart."""
+        return {key: len(keyed.names) for key, keyed in self._keyed.items()}
+
+    @property
+    def known(self) -> int:
+        """Of how many files and directories more is known than a number."""
+        return max(keyed.counter.known for keyed in self._keyed.values())
 
     def update(self, batches: list[pa.RecordBatch]) -> None:
         """Take operations, in about the order of their replies."""
@@ -159,23 +188,24 @@ class Load:
 
     def recent(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
         """Return what was counted in the stretch that is looked at."""
-        own = {key: self._keyed[key] for key in keys}
-        rows = {
-            key: _busiest(key, each, each.recent.first(len(each.names)), order, count)
-            for key, each in own.items()
-        }
         stretch = self._total.stretch
-        assert all(each.stretch == stretch for each in own.values())
-        return Seen(stretch.since, stretch.until, _total(self._total.recent()), rows)
+        assert all(self._keyed[key].stretch == stretch for key in keys)
+        seen = Seen(stretch.since, stretch.until, _total(self._total.recent()))
+        for key, keyed in self._own(keys):
+            seen.rows[key] = _busiest(key, keyed, keyed.recent, order, count)
+            seen.forgotten[key] = Forgotten(paths=keyed.forgotten.paths)
+        return seen
 
     def whole(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
         """Return what was seen from the first operation to the last."""
-        own = {key: self._keyed[key] for key in keys}
-        rows = {
-            key: _busiest(key, each, each.whole.first(len(each.names)), order, count)
-            for key, each in own.items()
-        }
-        return Seen(self.first or 0, self.last or 0, _total(self._total.whole()), rows)
+        seen = Seen(self.first or 0, self.last or 0, _total(self._total.whole()))
+        for key, keyed in self._own(keys):
+            seen.rows[key] = _busiest(key, keyed, keyed.whole, order, count)
+            seen.forgotten[key] = replace(keyed.forgotten)
+        return seen
+
+    def _own(self, keys: Sequence[TopKey]) -> list[tuple[TopKey, Keyed]]:
+        return [(key, self._keyed[key]) for key in keys]
 
     def _span(self, batch: pa.RecordBatch) -> None:
         called = pc.min_max(batch["time"].cast(pa.int64())).as_py()
@@ -194,8 +224,9 @@ def _total(rows: pa.RecordBatch) -> Row:
     return Row(None, **{name: found[name] for name in (*sums, *latencies)})
 
 
-def _busiest(key: TopKey, keyed: Keyed, sums: Ints, order: Ranked, count: int) -> list[Row]:
+def _busiest(key: TopKey, keyed: Keyed, which: Sums, order: Ranked, count: int) -> list[Row]:
     """Return the rows that have most of something, and then most operations."""
+    sums = which.first(len(keyed.names))
     by, ops = _ranks(sums, order), sums[:, _AT["ops"]]
     told = _say_more(keyed, ops) if key == "directory" else ops > 0
     found = np.flatnonzero(told)

@@ -28,9 +28,10 @@ from birthmark.commands.top_page import Picture, screen
 from birthmark.commands.top_screen import PAUSE, View, next_beat
 from birthmark.data.common.durations import SECOND
 from birthmark.data.samples import DAYS
-from birthmark.data.settings import Watching
+from birthmark.data.settings import TopKey, Watching
 from birthmark.data.top.feeds import Played
 from birthmark.data.top.load import Load, Row, Seen
+from birthmark.data.top.sums import Forgotten
 from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 from tests.builders.traces import trace_of
@@ -454,6 +455,14 @@ def test_a_screen_is_as_large_as_the_terminal_whatever_names_there_are(
     with terminal.capture() as said:
         terminal.print(text, soft_wrap=True)
     assert all(line.isprintable() for line in said.get().splitlines())
+
+
+def test_what_was_forgotten_is_said_of_those_that_are_shown() -> None:
+    gone: dict[TopKey, Forgotten] = {"file": Forgotten(1234, 5, 67), "user": Forgotten()}
+    seen = Seen(0, 10**7, Row(None, 10), forgotten=gone)
+    told = [screen(Picture("day1", seen, key, "ops"), 80, 24).plain for key in ("file", "user")]
+    assert "\n1,234 files forgotten that had up to 5 ops, 67 files' paths forgotten\n" in told[0]
+    assert "forgotten" not in told[1]
 
 
 def test_scan_without_a_table_to_write_shows_the_busiest_on_one_screen() -> None:
