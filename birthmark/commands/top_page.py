@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from birthmark.data.common.durations import SECOND
 from birthmark.data.common.visible import visible
@@ -17,7 +17,7 @@ from birthmark.data.settings import Ranked, TopKey
 from birthmark.data.top.feeds import Lost
 from birthmark.data.top.load import Row, Seen
 from birthmark.data.top.sums import Forgotten
-from birthmark.terminal import Styled, stacked, styled
+from birthmark.terminal import Styled, shortened, stacked, styled
 
 PLURALS: dict[TopKey, str] = {
     "user": "Users",
@@ -162,7 +162,8 @@ def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[
     room = longest if width is None else max(width - sum(widths.values()) - len(widths), 4)
     lines = []
     for at, name in enumerate([key, *names]):
-        line = styled(_fitted(name, room, is_path=at > 0), "bold" if not at else "")
+        own = shortened(name, room) if at else name
+        line = styled(set_cell_size(own, room), "bold" if not at else "")
         for column, cells in columns.items():
             left = column == "mostly"
             cell = cells[at].ljust(widths[column]) if left else cells[at].rjust(widths[column])
@@ -204,20 +205,6 @@ def keys(picture: Picture) -> Styled:
         line.append(word[0], "bold underline").append(word[1:]).append(" ")
     line.rstrip()
     return line
-
-
-def _fitted(text: str, room: int, is_path: bool) -> str:
-    """Return a text that takes so many columns; of a path that is too long, both ends are kept."""
-    if cell_len(text) > room:
-        head, tail = "", text if is_path else ""
-        for each in text:
-            if cell_len(head + each) > (room // 3 if is_path else room - 1):
-                break
-            head += each
-        while cell_len(head) + cell_len(tail) > room - 1:
-            tail = tail[1:]
-        text = f"{head}…{tail}"
-    return text + " " * (room - cell_len(text))
 
 
 def _number(value: int, seconds: float | None) -> str:

@@ -12,10 +12,11 @@ import pytest
 
 from birthmark.data.common.durations import SECOND
 from birthmark.data.samples import DAYS
-from birthmark.data.top.feeds import Feed, Played, Traffic
+from birthmark.data.top.feeds import UNENDING, Feed, Played, Traffic
 from birthmark.data.top.load import Load
 from birthmark.data.top.watch import Watch
 from birthmark.data.top.whole import read
+from birthmark_native import Follower
 from tests.waiting import eventually
 
 DAY = str(DAYS[0])
@@ -68,6 +69,43 @@ def test_traffic_of_a_pipe_is_counted_as_a_file_is(shared: Path, tmp_path: Path)
     assert seen.total == wanted.total
     assert seen.rows["user"] == wanted.rows["user"]
     assert seen.rows["client"] == wanted.rows["client"]
+
+
+@pytest.mark.parametrize(("gather", "wait"), [(3600.0, 0.2), (0.0, 30.0)])
+def test_what_comes_is_gathered_for_as_long_as_was_asked_for(
+    shared: Path, gather: float, wait: float
+) -> None:
+    """A pipe that has nothing for a while, again and again, gives a piece each time, or one."""
+    content = (shared / "captures" / "tiny.pcap").read_bytes()
+    quarter = len(content) // 4
+    source, sink = os.pipe()
+    follower = Follower(f"/dev/fd/{source}", UNENDING, None, None, gather)
+    os.write(sink, content[:quarter])
+    first, _ = rows_within(follower, 30.0)  # it tells at once when the trace begins
+    meanwhile = []
+    for at in range(1, 4):
+        os.write(sink, content[at * quarter : (at + 1) * quarter if at < 3 else None])
+        meanwhile += rows_within(follower, wait)[0]
+    os.close(sink)
+    assert (len(meanwhile) >= 3) == (gather == 0)
+    assert (meanwhile == []) == (gather > 0)
+    rest, ended = list[int](), False
+    while not ended:
+        more, ended = rows_within(follower, 30.0)
+        rest += more
+    assert sum([*first, *meanwhile, *rest]) == 343
+    os.close(source)
+
+
+def rows_within(follower: Follower, seconds: float) -> tuple[list[int], bool]:
+    """Return how many rows the first piece has that comes within a time, and if it is the last."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        piece = follower.next_piece(left)
+        rows = sum(map(len, piece.rows)) if piece else 0
+        if piece and (rows or piece.ended):
+            return [rows] if rows else [], piece.ended
+    return [], False
 
 
 def test_a_folder_and_a_file_are_followed_while_they_grow(shared: Path, tmp_path: Path) -> None:

@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 /// What was given of a file in a period.
 struct Given {
     under: Under,
-    /// The stretch of time in which it was made sure last that these are the paths ([`Tree::turn`]).
-    since: u32,
     cells: Vec<(Key, Tally)>,
 }
 
@@ -52,9 +50,9 @@ impl Early {
     pub fn keep(&mut self, start: i64, cells: &Cells, by: By, tree: &Tree, paths: &mut Paths) {
         let period = self.periods.entry(start).or_default();
         for (key, tally) in cells {
-            let given = period.entry(key.file).or_insert_with(|| {
-                let under = Under::now(key.file, by, tree, paths);
-                Given { under, since: tree.now(), cells: Vec::new() }
+            let given = period.entry(key.file).or_insert_with(|| Given {
+                under: Under::now(key.file, by, tree, paths),
+                cells: Vec::new(),
             });
             given.cells.push((*key, tally.clone()));
         }
@@ -63,10 +61,14 @@ impl Early {
     /// What is to be taken back of a period, by path, and, by file, what is to be given again.
     pub fn moved(&mut self, start: i64, by: By, tree: &Tree, paths: &mut Paths) -> (Cells, Cells) {
         let (mut back, mut again) = (Cells::new(), Cells::new());
-        let period = self.periods.get_mut(&start).into_iter().flatten();
-        for (file, given) in period.filter(|(file, given)| tree.is_moved(**file, given.since)) {
-            given.since = tree.now();
-            let under = Under::now(*file, by, tree, paths);
+        let Some(period) = self.periods.get_mut(&start) else {
+            return (back, again);
+        };
+        for file in candidates(period, tree) {
+            let Some(given) = period.get_mut(&file).filter(|_| tree.is_moved(file)) else {
+                continue;
+            };
+            let under = Under::now(file, by, tree, paths);
             if under == given.under {
                 continue;
             }
@@ -94,6 +96,14 @@ impl Early {
                 (new(file), given)
             }));
         }
+    }
+}
+
+/// The files of a period that may have moved since it was looked through: all, where a directory has.
+fn candidates(period: &HashMap<NodeId, Given>, tree: &Tree) -> Vec<NodeId> {
+    match tree.moved().iter().any(|id| tree.is_directory(*id)) {
+        true => period.keys().copied().collect(),
+        false => tree.moved().to_vec(),
     }
 }
 

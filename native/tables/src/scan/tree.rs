@@ -49,6 +49,7 @@ pub struct Tree {
     hasher: DefaultHashBuilder,
     /// The number of the stretch of time that passes, from one [`Tree::turn`] to the next.
     now: u32,
+    moved: Vec<NodeId>,
 }
 
 impl Tree {
@@ -115,8 +116,9 @@ impl Tree {
         self.remove(parent, name);
         let name = store(&mut self.heap, name);
         let node = &mut self.nodes[id as usize];
-        (node.parent, node.name, node.placed) = (parent, name, self.now);
+        (node.parent, node.name) = (parent, name);
         node.flags &= !GONE;
+        self.place(id);
         let (nodes, heap, hasher) = (&self.nodes, &self.heap, &self.hasher);
         let rehash = |id: &NodeId| name_hash(hasher, nodes, heap, *id);
         self.names.insert_unique(rehash(&id), id, rehash);
@@ -191,23 +193,24 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// The number of the stretch of time that passes.
-    pub fn now(&self) -> u32 {
-        self.now
-    }
-
     /// Begins another stretch of time.
     pub fn turn(&mut self) {
         self.now += 1;
+        self.moved.clear();
     }
 
-    /// Whether the place of a file, or of a directory above it, was learnt after a stretch of time:
-    /// its path may be another one now.
-    pub fn is_moved(&self, id: NodeId, since: u32) -> bool {
+    /// The files that were known before this stretch of time, whose place was learnt in it.
+    pub fn moved(&self) -> &[NodeId] {
+        &self.moved
+    }
+
+    /// Whether the place of a file, or of a directory above it, was learnt in this stretch of time:
+    /// its path may have become another.
+    pub fn is_moved(&self, id: NodeId) -> bool {
         let (mut at, mut depth) = (id, 0);
         while at != NONE && depth < DEEPEST {
             let node = &self.nodes[at as usize];
-            if node.placed > since {
+            if node.placed == self.now {
                 return true;
             }
             (at, depth) = (node.parent, depth + 1);
@@ -276,7 +279,15 @@ impl Tree {
         let node = &mut self.nodes[id as usize];
         if node.flags & flags != flags {
             node.flags |= flags;
-            node.placed = self.now;
+            self.place(id);
+        }
+    }
+
+    /// Notes that the place of a file was learnt.
+    fn place(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id as usize];
+        if std::mem::replace(&mut node.placed, self.now) < self.now {
+            self.moved.push(id);
         }
     }
 
@@ -388,18 +399,20 @@ mod tests {
     #[test]
     fn a_file_has_moved_where_its_path_may_be_another() {
         let (mut tree, root, dir, file) = tree(0);
-        let moved = |tree: &Tree, id| tree.is_moved(id, tree.now() - 1);
+        let moved = |tree: &Tree| [root, dir, file].map(|id| tree.is_moved(id));
+        assert!(tree.moved().is_empty(), "nothing was known before");
         tree.turn();
-        assert!(!moved(&tree, file) && !moved(&tree, NONE));
+        assert_eq!((moved(&tree), tree.is_moved(NONE)), ([false; 3], false));
         tree.name(root, b"d", dir);
-        assert!(!moved(&tree, file), "it has the name that it had");
+        assert_eq!(moved(&tree), [false; 3], "it has the name that it had");
         tree.name(root, b"e", dir);
-        assert!(moved(&tree, file) && moved(&tree, dir) && !moved(&tree, root));
+        tree.name(root, b"g", dir);
+        assert_eq!((moved(&tree), tree.moved()), ([false, true, true], [dir].as_slice()));
         tree.turn();
         tree.directory(file);
-        assert!(moved(&tree, file) && !moved(&tree, dir));
+        assert_eq!((moved(&tree), tree.moved()), ([false, false, true], [file].as_slice()));
         tree.turn();
         tree.directory(file);
-        assert!(!moved(&tree, file));
+        assert_eq!((moved(&tree), tree.moved().len()), ([false; 3], 0));
     }
 }
