@@ -1107,16 +1107,19 @@ class ScanCounter:
     def finish(self) -> None:
         """End the trace: all periods have passed."""
 
-    def show(self, most: int) -> int:
+    def show(self) -> None:
         """Give what was counted up to now, of periods that have not passed, too.
 
         It is given under the paths that are known. Where others come to be known before a period
         has passed, by a minute, it is taken back (``take_back``) and given again, so that in the
         end it is what was given without this.
+        """
 
-        Of more than ``most`` files some are forgotten: all but half as many that were used last,
-        those whose periods have not passed, and the directories above. Returns how many; they
-        have no path until the traffic shows one again.
+    def forget(self, most: int) -> int:
+        """Of more than ``most`` files, forget some, when all that was counted was shown.
+
+        All but half as many that were used last, those whose periods have not passed, and the
+        directories above. Returns how many; they have no path until the traffic shows one again.
         """
 
     def take(self) -> pa.RecordBatch:

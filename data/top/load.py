@@ -173,14 +173,18 @@ class Load:
         for key in keys:
             self._keyed[key].look_at(now)
 
-    def bring_along(self, until: int) -> None:
-        """Look at what is furthest behind a time, µs, if it is far: one of them, as all take long.
+    def rest(self, until: int) -> None:
+        """Do what no picture needs to wait for, up to a time, µs.
 
-        So nobody waits for it when it is asked for, and what was counted does not pile up.
+        What is furthest behind it is brought along, if it is far: one of them, as all take long. So
+        nobody waits for it when it is asked for, and what was counted does not pile up. What is too
+        much is forgotten.
         """
         if self.behind(until):
             last = min(self._parts, key=lambda each: each.stretch.until)
             last.look_at(last.stretch.moved(until))
+        for keyed in self._keyed.values():
+            keyed.forget()
 
     def behind(self, until: int) -> int:
         """Return how many are to be brought along."""

@@ -90,7 +90,7 @@ class Forgotten:
 
     Attributes:
         values: how many were forgotten; one that came again may have been so more than once.
-        ops: so many operations at the most are missing in what a value did since the start.
+        ops: how many operations one of them had at the most.
         paths: how many files' paths were forgotten.
     """
 
@@ -101,7 +101,7 @@ class Forgotten:
     def add(self, ops: Ints) -> None:
         """Add values that are forgotten, of so many operations each."""
         self.values += int(np.count_nonzero(ops))
-        self.ops += int(ops.max(initial=0))
+        self.ops = max(self.ops, int(ops.max(initial=0)))
 
 
 NEVER = Stretch(FOREVER, FOREVER, 0)
@@ -126,7 +126,7 @@ class Keyed:
         self.names: list[str | int | None] = []
         self.whole, self.recent = Sums(), Sums()
         self.forgotten = Forgotten()
-        self._key, self._most = key, most
+        self._key, self._most, self._full = key, most, most
         self._numbers: dict[str | int | None, int] = {}
         self._parents: list[int] = []
         self._seconds: dict[int, list[Part]] = {}
@@ -139,7 +139,7 @@ class Keyed:
 
     def look_at(self, now: Stretch) -> None:
         """Take all that was counted, and look at another stretch."""
-        self.forgotten.paths += self.counter.show(PATHS * self._most)
+        self.counter.show()
         self.see()
         was, self.stretch = self.stretch, now
         for second in sorted(self._seconds):
@@ -148,8 +148,17 @@ class Keyed:
                     self.recent.add(part, 1 if now.holds(second) else -1)
             if not now.reaches(second):
                 del self._seconds[second]
-        if len(self.names) > self._most:
+
+    def forget(self) -> None:
+        """Forget what is too much; this takes long, but seldom is anything.
+
+        Of the values those that did least since the start go, but none of which something may
+        still be looked at, and of files those that were not used for the longest.
+        """
+        self.forgotten.paths += self.counter.forget(PATHS * self._most)
+        if len(self.names) > self._full:
             self._forget()
+            self._full = max(self._most, 2 * len(self.names))
 
     def _add(self, second: int, part: Part) -> None:
         self.whole.add(part)
@@ -159,7 +168,6 @@ class Keyed:
                 self.recent.add(part)
 
     def _forget(self) -> None:
-        """Forget those that did least since the start, and nothing in what is still looked at."""
         whole = self.whole.first(len(self.names))
         kept = np.zeros(len(whole), bool)
         few = max(self._most // (2 * len(FIGURES)), 1)

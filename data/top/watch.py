@@ -44,7 +44,7 @@ class Watch:
     def rest(self) -> None:
         """Do what no picture needs to wait for."""
         if self.until is not None:
-            self.load.bring_along(self.until)
+            self.load.rest(self.until)
 
     @property
     def begins(self) -> int:

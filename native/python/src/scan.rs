@@ -52,8 +52,12 @@ impl ScanCounter {
         py.detach(|| self.counter.finish());
     }
 
-    fn show(&mut self, py: Python<'_>, most: usize) -> usize {
-        py.detach(|| self.counter.show(most))
+    fn show(&mut self, py: Python<'_>) {
+        py.detach(|| self.counter.show());
+    }
+
+    fn forget(&mut self, py: Python<'_>, most: usize) -> usize {
+        py.detach(|| self.counter.forget(most))
     }
 
     fn take(&mut self, py: Python<'_>) -> PyResult<Batch> {

@@ -112,13 +112,9 @@ impl Counter {
     /// Gives what was counted up to now, of periods that have not passed, too, under the paths that
     /// are known. Where others come to be known before a period has passed, it is taken back
     /// ([`Counter::take_back`]) and given again.
-    ///
-    /// Of more than `most` files some are forgotten: all but half as many that were used last. Returns
-    /// how many; they have no path until the traffic shows one again.
-    pub fn show(&mut self, most: usize) -> usize {
+    pub fn show(&mut self) {
         if !self.tells_paths() {
-            self.close(i64::MAX);
-            return 0;
+            return self.close(i64::MAX);
         }
         let mut periods: BTreeMap<i64, Cells> = self.periods.take(i64::MAX).into_iter().collect();
         for start in self.early.starts(i64::MAX) {
@@ -129,10 +125,20 @@ impl Counter {
         }
         self.settles = self.first_settles();
         self.tree.turn();
-        match self.tree.is_beyond(most) && !self.plan.files {
-            true => self.forget(most / 2),
-            false => 0,
+    }
+
+    /// Of more than `most` files, forgets all but half as many that were used last, and those of
+    /// which something may be given again; returns how many. They have no path until the traffic
+    /// shows one again. Forgets nothing while something was counted and not shown, or files are
+    /// mapped.
+    pub fn forget(&mut self, most: usize) -> usize {
+        let counting = self.periods.first_end() < i64::MAX;
+        if counting || self.plan.files || !self.tree.is_beyond(most) {
+            return 0;
         }
+        let numbers = self.tree.keep(most / 2, self.early.files());
+        self.early.renumber(&numbers);
+        numbers.len() - self.tree.len()
     }
 
     /// How many files are known.
@@ -370,13 +376,6 @@ impl Counter {
         let words = Words { hosts: &self.hosts, paths: &paths.words, ops: &self.counted };
         self.back.add(start, &back, words);
         self.rows.add(start, &cells, words);
-    }
-
-    /// Forgets all files but so many that were used last, and what is needed besides.
-    fn forget(&mut self, most: usize) -> usize {
-        let numbers = self.tree.keep(most, self.early.files());
-        self.early.renumber(&numbers);
-        numbers.len() - self.tree.len()
     }
 }
 

@@ -252,7 +252,10 @@ impl Tree {
         let new = |id: NodeId| numbers.get(id as usize).copied().unwrap_or(NONE);
         let (old, before) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.heap));
         self.roots.values_mut().for_each(|id| *id = new(*id));
-        (self.handles, self.names) = Default::default();
+        let count = numbers.iter().filter(|id| **id != NONE).count();
+        self.nodes.reserve(count);
+        self.handles = HashTable::with_capacity(count);
+        self.names = HashTable::with_capacity(count);
         for (_, node) in old.iter().enumerate().filter(|(id, _)| new(*id as NodeId) != NONE) {
             let mut copy = |at: Text| store(&mut self.heap, text(&before, at));
             let fh = copy(node.fh);
