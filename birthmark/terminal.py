@@ -14,6 +14,7 @@ from textwrap import wrap
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
@@ -96,6 +97,20 @@ def _behind(label: str, text: str) -> None:
         terminal.print(grid)
     else:
         line(f"{label}{text}")
+
+
+def shortened(path: str, room: int) -> str:
+    """Return a path that takes at most so many columns: of a longer one, both ends."""
+    if cell_len(path) <= room:
+        return path
+    head, tail = "", path
+    for each in path:
+        if cell_len(head + each) > room // 3:
+            break
+        head += each
+    while tail and cell_len(head) + cell_len(tail) > room - 1:
+        tail = tail[1:]
+    return f"{head}…{tail}"
 
 
 def numbers(*headings: str) -> list[Column]:

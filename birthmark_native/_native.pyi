@@ -1073,12 +1073,14 @@ class ScanCounter:
         rows: how many rows wait to be taken.
         again: whether a period came more than once, so that rows must be merged.
         files: how many files wait to be taken.
+        known: how many files are known, which may have been seen long ago.
     """
 
     columns: list[str]
     rows: int
     again: bool
     files: int
+    known: int
 
     def __new__(
         cls,
@@ -1105,8 +1107,26 @@ class ScanCounter:
     def finish(self) -> None:
         """End the trace: all periods have passed."""
 
+    def show(self) -> None:
+        """Give what was counted up to now, of periods that have not passed, too.
+
+        It is given under the paths that are known. Where others come to be known before a period
+        has passed, by a minute, it is taken back (``take_back``) and given again, so that in the
+        end it is what was given without this.
+        """
+
+    def forget(self, most: int) -> int:
+        """Of more than ``most`` files, forget some, when all that was counted was shown.
+
+        All but half as many that were used last, those whose periods have not passed, and the
+        directories above. Returns how many; they have no path until the traffic shows one again.
+        """
+
     def take(self) -> pa.RecordBatch:
         """Return the rows of the periods that have passed since the last time."""
+
+    def take_back(self) -> pa.RecordBatch:
+        """Return rows that were taken before, and are to be subtracted."""
 
     def take_files(self) -> pa.RecordBatch:
         """Return the files seen since the last time, with their numbers (``id``)."""

@@ -7,19 +7,26 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.cells import cell_len
 from rich.table import Table
 from typer.core import TyperGroup
 
+from birthmark.data.common.visible import visible
 from birthmark.data.generated import describe, label
 from birthmark.data.settings import KEYS, Busiest, Counting, Output, Plot
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output
-from birthmark.terminal import counting, line, numbers, show
+from birthmark.terminal import LEAST, Terminal, counting, line, numbers, shortened, show
 
 DEFAULT = "traces"
 BUSIEST = 4
 """So many of each kind are shown on one screen."""
+BETWEEN = 2
+"""So many blanks are between columns."""
+LEAST_PATH = 24
+"""On so narrow a terminal that a path has less room, columns are left out."""
+SPARE = ("cost", "other", "write", "read", "MB written", "MB read")
 
 
 class ScanGroup(TyperGroup):
@@ -216,19 +223,45 @@ def top(
 
 
 def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
-    columns = numbers("total ops", "read", "write", "other", "MB read", "MB written", "cost")
-    table = Table(*keys, *columns, box=None, pad_edge=False, title=title or None)
+    shown = [row for at, row in enumerate(rows) if at or row["ops"] or len(rows) == 1]
+    # else the first is of directories whose top was split off: it holds no operation once
+    totals = 1 if shown[0] is rows[0] else 0
+    columns = {key: ["total" if key == keys[0] else ""] * totals for key in keys}
+    for key in keys:
+        named = [row[key] for row in shown[totals:]]
+        columns[key] += ["none" if each is None else visible(str(each)) for each in named]
+    for heading, name in (("total ops", "ops"), ("read",) * 2, ("write",) * 2, ("other",) * 2):
+        columns[heading] = [f"{row[name]:,}" for row in shown]
+    for heading, name in (("MB read", "bytes_read"), ("MB written", "bytes_written")):
+        columns[heading] = [f"{row[name] / 1e6:,.1f}" for row in shown]
+    columns["cost"] = [f"{row['cost']:,.0f}" for row in shown]
+    fitted = _fitted(columns, [key for key in keys if key in ("file", "directory")])
+    headings = list(fitted)[len(keys) :]
+    table = Table(*keys, *numbers(*headings), box=None, pad_edge=False, title=title or None)
     table.title_justify = "left"
-    for number, row in enumerate(rows):
-        if number == 0 and row["ops"] == 0 and len(rows) > 1:
-            continue  # directories whose top was split off: no row holds each operation once
-        names = ["total" if at == 0 else "" for at, _ in enumerate(keys)]
-        if number:
-            names = ["none" if row[key] is None else str(row[key]) for key in keys]
-        counts = [f"{row[name]:,}" for name in ("ops", "read", "write", "other")]
-        moved = [f"{row[name] / 1e6:,.1f}" for name in ("bytes_read", "bytes_written")]
-        table.add_row(*names, *counts, *moved, f"{row['cost']:,.0f}")
+    for cells in zip(*fitted.values(), strict=True):
+        table.add_row(*cells)
     show(table, columns=500)
+
+
+def _fitted(columns: dict[str, list[str]], paths: list[str]) -> dict[str, list[str]]:
+    """Return columns: where a terminal has no room, paths are cut, and columns left out."""
+    terminal = Terminal()
+    if not paths or not terminal.is_terminal:
+        return columns
+    kept = dict(columns)
+    for spare in ("", *SPARE):
+        kept.pop(spare, None)
+        cells = ([key, *kept[key]] for key in kept if key not in paths)
+        taken = sum(max(map(cell_len, each)) for each in cells) + BETWEEN * (len(kept) - 1)
+        room = (terminal.width - taken) // len(paths)
+        longest = max(cell_len(each) for key in paths for each in kept[key])
+        if room >= min(longest, LEAST_PATH):
+            break
+    return {
+        key: [shortened(each, max(room, LEAST)) for each in cells] if key in paths else cells
+        for key, cells in kept.items()
+    }
 
 
 @app.command()

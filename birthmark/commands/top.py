@@ -158,6 +158,7 @@ def _wait(watch: Watch) -> None:
         time.sleep(POLL)
         watch.poll()
     watch.go_on()
+    watch.rest()
 
 
 def _watched(traces: Sequence[str], view: View, follow: bool) -> Watch | None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from birthmark.data.common.durations import SECOND
 from birthmark.data.common.visible import visible
@@ -16,7 +16,8 @@ from birthmark.data.generated import Mark, describe
 from birthmark.data.settings import Ranked, TopKey
 from birthmark.data.top.feeds import Lost
 from birthmark.data.top.load import Row, Seen
-from birthmark.terminal import Styled, stacked, styled
+from birthmark.data.top.sums import Forgotten
+from birthmark.terminal import Styled, shortened, stacked, styled
 
 PLURALS: dict[TopKey, str] = {
     "user": "Users",
@@ -24,6 +25,7 @@ PLURALS: dict[TopKey, str] = {
     "directory": "Dirs",
     "file": "Files",
 }
+_LONG = {"user": "users", "client": "clients", "directory": "directories", "file": "files"}
 ORDERS: dict[Ranked, str] = {name: name.capitalize() for name in get_args(Ranked)}
 """What is told by each key of the keyboard, which is its first letter."""
 
@@ -127,12 +129,15 @@ def heading(picture: Picture) -> list[Styled]:
 
 def _notes(picture: Picture) -> list[str]:
     lost = picture.lost
+    gone = picture.seen.forgotten.get(picture.by, Forgotten())
     found = [describe(picture.generated)] if picture.generated else []
     for number, what in (
         (lost.packets, "packets dropped by the capture"),
         (lost.gaps, "gaps in which calls were lost"),
         (lost.aside, "damaged records set aside"),
         (lost.files, "files passed over"),
+        (gone.values, f"{_LONG[picture.by]} forgotten that had up to {gone.ops:,} ops"),
+        (gone.paths, "files' paths forgotten"),
     ):
         found += [f"{number:,} {what}"] if number else []
     return found
@@ -157,7 +162,8 @@ def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[
     room = longest if width is None else max(width - sum(widths.values()) - len(widths), 4)
     lines = []
     for at, name in enumerate([key, *names]):
-        line = styled(_fitted(name, room, is_path=at > 0), "bold" if not at else "")
+        own = shortened(name, room) if at else name
+        line = styled(set_cell_size(own, room), "bold" if not at else "")
         for column, cells in columns.items():
             left = column == "mostly"
             cell = cells[at].ljust(widths[column]) if left else cells[at].rjust(widths[column])
@@ -199,20 +205,6 @@ def keys(picture: Picture) -> Styled:
         line.append(word[0], "bold underline").append(word[1:]).append(" ")
     line.rstrip()
     return line
-
-
-def _fitted(text: str, room: int, is_path: bool) -> str:
-    """Return a text that takes so many columns; of a path that is too long, both ends are kept."""
-    if cell_len(text) > room:
-        head, tail = "", text if is_path else ""
-        for each in text:
-            if cell_len(head + each) > (room // 3 if is_path else room - 1):
-                break
-            head += each
-        while cell_len(head) + cell_len(tail) > room - 1:
-            tail = tail[1:]
-        text = f"{head}…{tail}"
-    return text + " " * (room - cell_len(text))
 
 
 def _number(value: int, seconds: float | None) -> str:

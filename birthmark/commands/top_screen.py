@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import math
 import os
 import signal
 import time
@@ -28,6 +29,9 @@ WINDOWS = ("10s", "1m", ALL)
 
 POLL = 0.25
 """So often what came is taken, and signals are looked at, in seconds."""
+
+PAUSE = 300 * SECOND
+"""A pause ends by itself after so long, µs: until then all that comes is kept by the second."""
 
 BY: dict[str, TopKey] = {each[0]: each for each in get_args(TopKey)}
 ORDER: dict[str, Ranked] = {each[0]: each for each in get_args(Ranked)}
@@ -79,6 +83,10 @@ class View:
             self.window = self._windows[at % len(self._windows)]
         elif key in "p ":
             self.paused = not self.paused
+
+    def wake(self, watch: Watch) -> None:
+        """End a pause that has taken too long."""
+        self.paused &= watch.waits <= PAUSE
 
     def of_trace(self, load: Load, **more: Any) -> Picture:
         """Return a picture of a whole trace."""
@@ -200,12 +208,16 @@ def _session(
     signals.redraw, still = True, watch is None
     while not signals.end and not signals.suspend:
         now = time.monotonic()
+        if watch is not None:
+            view.wake(watch)
         if signals.redraw or (now >= due and not still and not view.paused):
             signals.redraw = False
             still = watch is None or watch.feed.ended
-            due = max(due + view.asked.every, now)
+            due = next_beat(due, view.asked.every, now)
             size = live.console.size
             live.update(screen(draw(), size.width, size.height), refresh=True)
+            if watch is not None:
+                watch.rest()
         rests = still or view.paused
         for key in pressed.wait(POLL if rests else min(POLL, max(due - time.monotonic(), 0.01))):
             signals.end |= key == GONE
@@ -213,3 +225,8 @@ def _session(
             signals.redraw = True
         if watch is not None and not watch.feed.ended:
             watch.poll()
+
+
+def next_beat(due: float, every: float, now: float) -> float:
+    """Return when the next picture is due: on the beat of the first, also when some were missed."""
+    return due + every * (math.floor((now - due) / every) + 1)

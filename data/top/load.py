@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -15,15 +15,28 @@ from birthmark.data.common.durations import SECOND
 from birthmark.data.scan import words
 from birthmark.data.scan.count import Plan
 from birthmark.data.settings import Counting, Ranked, TopKey
-from birthmark.data.top.sums import APART, FIGURES, WORDS, Keyed, Stretch, Total
+from birthmark.data.top.sums import (
+    APART,
+    FIGURES,
+    NEVER,
+    WORDS,
+    Forgotten,
+    Keyed,
+    Stretch,
+    Sums,
+    Total,
+)
 from birthmark_native import ScanCounter
 
 KEYS: tuple[TopKey, ...] = get_args(TopKey)
 HIDES = 0.9
 """A directory is left out where one below it has at least this share of its operations."""
 
-BROUGHT = 30 * SECOND
+BROUGHT = 5 * SECOND
 """What is not looked at is brought along when it is so far behind, in µs of the trace's time."""
+
+MOST = 100_000
+"""So many users, clients, directories and files are counted apart, live; see `Keyed`."""
 
 TELLING = 10
 """Ranked by latency, those with fewer replies come behind the others: they say little."""
@@ -62,12 +75,14 @@ class Seen:
         since, until: when it begins and ends, µs since the epoch.
         total: all together.
         rows: by key, the busiest, in their order.
+        forgotten: by key, what is not known any more.
     """
 
     since: int
     until: int
     total: Row
     rows: dict[TopKey, list[Row]] = field(default_factory=dict)
+    forgotten: dict[TopKey, Forgotten] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -79,8 +94,9 @@ class Load:
     """Counts operations for each key, by the counters of `birthmark scan`.
 
     Live, they are counted by the second in which they were called, and what was counted is seen at
-    once, under the paths that files have then. Else periods are those of a scan, and are seen when
-    they have passed.
+    once, under the paths that are known by then; for a minute it follows those that come to be
+    known, so that in the end it is what a scan in periods of a second counts. Else periods are
+    those that were asked for, and are seen when they have passed.
 
     Attributes:
         columns: the columns of the operations table that it needs.
@@ -93,21 +109,24 @@ class Load:
         self,
         only: Counting | None = None,
         reach: int | None = None,
+        most: int = MOST,
     ) -> None:
         """Count operations of the clients, users and groups of ``only``.
 
-        Live, it may be looked back for ``reach`` µs; None: not live.
+        Live, it may be looked back for ``reach`` µs; None: not live. Of more than ``most`` of a
+        kind, those that did least since the start are then forgotten.
         """
         asked = Plan.of(only or Counting())
         period = asked.period if reach is None else SECOND
-        stretch = None if reach is None else Stretch(0, 0, reach)
+        stretch = NEVER if reach is None else Stretch(0, 0, reach)
 
         def counter(by: list[str], ops: Sequence[str]) -> ScanCounter:
             return Plan(period, by, ops, asked.clients, asked.uids, asked.gids).counter(files=False)
 
         self._total = Total(counter([], []), stretch)
         self._keyed: dict[TopKey, Keyed] = {
-            key: Keyed(words.key(key), counter([words.key(key)], APART), stretch) for key in KEYS
+            key: Keyed(words.key(key), counter([words.key(key)], APART), stretch, most)
+            for key in KEYS
         }
         self._parts: list[Total | Keyed] = [self._total, *self._keyed.values()]
         self._reach = reach
@@ -116,6 +135,16 @@ class Load:
         self.operations = 0
         self.first: int | None = None
         self.last: int | None = None
+
+    @property
+    def held(self) -> dict[TopKey, int]:
+        """How many of each kind are counted apart."""
+        return {key: len(keyed.names) for key, keyed in self._keyed.items()}
+
+    @property
+    def known(self) -> int:
+        """Of how many files and directories more is known than a number."""
+        return max(keyed.counter.known for keyed in self._keyed.values())
 
     def update(self, batches: list[pa.RecordBatch]) -> None:
         """Take operations, in about the order of their replies."""
@@ -136,35 +165,51 @@ class Load:
     def look_at(self, since: int, until: int, keys: Sequence[TopKey] = KEYS) -> None:
         """Look at the whole seconds from ``since`` to ``until``, µs; both are rounded down.
 
-        Of other keys the last is still looked at; from time to time they are brought along.
+        Of other keys the last is still looked at, until they are brought along.
         """
         assert self._reach is not None
         now = Stretch(since // SECOND * SECOND, until // SECOND * SECOND, self._reach)
         self._total.look_at(now)
-        for key, keyed in self._keyed.items():
-            if key in keys or (keyed.stretch and keyed.stretch.until < now.until - BROUGHT):
-                keyed.look_at(now)
+        for key in keys:
+            self._keyed[key].look_at(now)
+
+    def rest(self, until: int) -> None:
+        """Do what no picture needs to wait for, up to a time, µs.
+
+        What is furthest behind it is brought along, if it is far: one of them, as all take long. So
+        nobody waits for it when it is asked for, and what was counted does not pile up. What is too
+        much is forgotten.
+        """
+        if self.behind(until):
+            last = min(self._parts, key=lambda each: each.stretch.until)
+            last.look_at(last.stretch.moved(until))
+        for keyed in self._keyed.values():
+            keyed.forget()
+
+    def behind(self, until: int) -> int:
+        """Return how many are to be brought along."""
+        return sum(each.stretch.until < until - BROUGHT for each in self._parts)
 
     def recent(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
         """Return what was counted in the stretch that is looked at."""
-        own = {key: self._keyed[key] for key in keys}
-        rows = {
-            key: _busiest(key, each, each.recent.first(len(each.names)), order, count)
-            for key, each in own.items()
-        }
         stretch = self._total.stretch
-        assert stretch is not None
-        assert all(each.stretch == stretch for each in own.values())
-        return Seen(stretch.since, stretch.until, _total(self._total.recent()), rows)
+        assert all(self._keyed[key].stretch == stretch for key in keys)
+        seen = Seen(stretch.since, stretch.until, _total(self._total.recent()))
+        for key, keyed in self._own(keys):
+            seen.rows[key] = _busiest(key, keyed, keyed.recent, order, count)
+            seen.forgotten[key] = Forgotten(paths=keyed.forgotten.paths)
+        return seen
 
     def whole(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
         """Return what was seen from the first operation to the last."""
-        own = {key: self._keyed[key] for key in keys}
-        rows = {
-            key: _busiest(key, each, each.whole.first(len(each.names)), order, count)
-            for key, each in own.items()
-        }
-        return Seen(self.first or 0, self.last or 0, _total(self._total.whole()), rows)
+        seen = Seen(self.first or 0, self.last or 0, _total(self._total.whole()))
+        for key, keyed in self._own(keys):
+            seen.rows[key] = _busiest(key, keyed, keyed.whole, order, count)
+            seen.forgotten[key] = replace(keyed.forgotten)
+        return seen
+
+    def _own(self, keys: Sequence[TopKey]) -> list[tuple[TopKey, Keyed]]:
+        return [(key, self._keyed[key]) for key in keys]
 
     def _span(self, batch: pa.RecordBatch) -> None:
         called = pc.min_max(batch["time"].cast(pa.int64())).as_py()
@@ -183,8 +228,9 @@ def _total(rows: pa.RecordBatch) -> Row:
     return Row(None, **{name: found[name] for name in (*sums, *latencies)})
 
 
-def _busiest(key: TopKey, keyed: Keyed, sums: Ints, order: Ranked, count: int) -> list[Row]:
+def _busiest(key: TopKey, keyed: Keyed, which: Sums, order: Ranked, count: int) -> list[Row]:
     """Return the rows that have most of something, and then most operations."""
+    sums = which.first(len(keyed.names))
     by, ops = _ranks(sums, order), sums[:, _AT["ops"]]
     told = _say_more(keyed, ops) if key == "directory" else ops > 0
     found = np.flatnonzero(told)

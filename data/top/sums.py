@@ -26,6 +26,9 @@ APART = (
 WORDS = (*APART, OTHER)
 FOREVER = (1 << 63) - 1
 _WORDS = pa.array(WORDS)
+PATHS = 5
+"""Of so many times as many files as are counted apart the paths are known."""
+
 Part = tuple[Ints, Ints]
 """Numbers of rows, each once, and what is added to each."""
 
@@ -45,6 +48,10 @@ class Sums:
             more[: len(self._values)] = self._values
             self._values = more
         self._values[rows] += sign * values
+
+    def keep(self, rows: Ints) -> None:
+        """Forget all rows but these, which get the first numbers."""
+        self._values = self.first(int(rows.max(initial=-1)) + 1)[rows]
 
     def first(self, count: int) -> Ints:
         """Return so many rows."""
@@ -68,9 +75,37 @@ class Stretch:
         """Return whether it holds a second."""
         return self.since <= second < self.until
 
+    def moved(self, until: int) -> Stretch:
+        """Return one as long, that ends at another time."""
+        return Stretch(until - (self.until - self.since), until, self.reach)
+
     def reaches(self, second: int) -> bool:
         """Return whether a later one may still hold it."""
         return second >= self.until - self.reach
+
+
+@dataclass
+class Forgotten:
+    """What of a key's values is not known any more.
+
+    Attributes:
+        values: how many were forgotten; one that came again may have been so more than once.
+        ops: how many operations one of them had at the most.
+        paths: how many files' paths were forgotten.
+    """
+
+    values: int = 0
+    ops: int = 0
+    paths: int = 0
+
+    def add(self, ops: Ints) -> None:
+        """Add values that are forgotten, of so many operations each."""
+        self.values += int(np.count_nonzero(ops))
+        self.ops = max(self.ops, int(ops.max(initial=0)))
+
+
+NEVER = Stretch(FOREVER, FOREVER, 0)
+"""What is looked at where no part of the time is looked at apart."""
 
 
 class Keyed:
@@ -81,38 +116,78 @@ class Keyed:
         names: the values, in the order of the rows.
         whole: sums since the start, of what was seen.
         recent: sums of the stretch that is looked at.
-        stretch: that stretch; None: none ever is.
+        stretch: that stretch.
+        forgotten: what is not known of the values any more.
     """
 
-    def __init__(self, key: str, counter: ScanCounter, stretch: Stretch | None) -> None:
+    def __init__(self, key: str, counter: ScanCounter, stretch: Stretch, most: int) -> None:
+        """Count by a key. Of more than ``most`` values or files, some are forgotten."""
         self.counter, self.stretch = counter, stretch
         self.names: list[str | int | None] = []
         self.whole, self.recent = Sums(), Sums()
-        self._key = key
+        self.forgotten = Forgotten()
+        self._key, self._most, self._full = key, most, most
         self._numbers: dict[str | int | None, int] = {}
         self._parents: list[int] = []
         self._seconds: dict[int, list[Part]] = {}
 
     def see(self) -> None:
         """Take what the counter has ready."""
-        for second, part in self._parts(self.counter.take()):
-            self.whole.add(part)
-            if self.stretch is not None and self.stretch.reaches(second):
-                self._seconds.setdefault(second, []).append(part)
-                if self.stretch.holds(second):
-                    self.recent.add(part)
+        for rows, sign in ((self.counter.take_back(), -1), (self.counter.take(), 1)):
+            for second, (numbers, sums) in self._parts(rows):
+                self._add(second, (numbers, sign * sums))
 
     def look_at(self, now: Stretch) -> None:
         """Take all that was counted, and look at another stretch."""
-        self.counter.finish()
+        self.counter.show()
         self.see()
-        was, self.stretch = self.stretch or now, now
+        was, self.stretch = self.stretch, now
         for second in sorted(self._seconds):
             if was.holds(second) != now.holds(second):
                 for part in self._seconds[second]:
                     self.recent.add(part, 1 if now.holds(second) else -1)
             if not now.reaches(second):
                 del self._seconds[second]
+
+    def forget(self) -> None:
+        """Forget what is too much; this takes long, but seldom is anything.
+
+        Of the values those that did least since the start go, but none of which something may
+        still be looked at, and of files those that were not used for the longest.
+        """
+        self.forgotten.paths += self.counter.forget(PATHS * self._most)
+        if len(self.names) > self._full:
+            self._forget()
+            self._full = max(self._most, 2 * len(self.names))
+
+    def _add(self, second: int, part: Part) -> None:
+        self.whole.add(part)
+        if self.stretch.reaches(second):
+            self._seconds.setdefault(second, []).append(part)
+            if self.stretch.holds(second):
+                self.recent.add(part)
+
+    def _forget(self) -> None:
+        whole = self.whole.first(len(self.names))
+        kept = np.zeros(len(whole), bool)
+        few = max(self._most // (2 * len(FIGURES)), 1)
+        for figure in whole[:, : len(FIGURES)].T:
+            kept[np.argpartition(figure, -few)[-few:]] = True
+        kept &= whole.any(axis=1)
+        for numbers, _ in (part for parts in self._seconds.values() for part in parts):
+            kept[numbers] = True
+        self.forgotten.add(whole[~kept, 0])
+        rows = np.flatnonzero(kept)
+        self.whole.keep(rows)
+        self.recent.keep(rows)
+        self.names = [self.names[at] for at in rows.tolist()]
+        self._numbers = {name: at for at, name in enumerate(self.names)}
+        self._parents = []
+        new = np.cumsum(kept) - 1
+        self._seconds = {
+            second: [(new[numbers], sums) for numbers, sums in parts]
+            for second, parts in self._seconds.items()
+        }
 
     def parent(self, number: int) -> int:
         """Return the number of the directory that holds one; -1: it is at the top."""
@@ -166,10 +241,10 @@ class Total:
 
     Attributes:
         counter: counts it, for no key and all operations together.
-        stretch: the stretch that is looked at; None: none ever is.
+        stretch: the stretch that is looked at.
     """
 
-    def __init__(self, counter: ScanCounter, stretch: Stretch | None) -> None:
+    def __init__(self, counter: ScanCounter, stretch: Stretch) -> None:
         self.counter, self.stretch = counter, stretch
         self._whole: list[pa.RecordBatch] = []
         self._seconds: dict[int, list[pa.RecordBatch]] = {}
@@ -180,7 +255,7 @@ class Total:
         if rows.num_rows:
             self._whole = [_merged([*self._whole, rows])]
         for at, second in enumerate(rows["time"].cast(pa.int64()).to_pylist()):
-            if self.stretch is not None and self.stretch.reaches(second):
+            if self.stretch.reaches(second):
                 self._seconds.setdefault(second, []).append(rows.slice(at, 1))
 
     def look_at(self, now: Stretch) -> None:
@@ -196,9 +271,7 @@ class Total:
 
     def recent(self) -> pa.RecordBatch:
         """Return a row of the stretch, or none."""
-        held = [
-            rows for at, rows in self._seconds.items() if self.stretch and self.stretch.holds(at)
-        ]
+        held = [rows for at, rows in self._seconds.items() if self.stretch.holds(at)]
         return _merged([each for rows in held for each in rows])
 
 

@@ -41,10 +41,20 @@ class Watch:
         else:
             self.until = (clock - SETTLED) // SECOND * SECOND
 
+    def rest(self) -> None:
+        """Do what no picture needs to wait for."""
+        if self.until is not None:
+            self.load.rest(self.until)
+
     @property
     def begins(self) -> int:
         """The second of the first operation, µs since the epoch; 0: there was none."""
         return (self.load.first or 0) // SECOND * SECOND
+
+    @property
+    def waits(self) -> int:
+        """How much of what came has not been looked at, µs."""
+        return 0 if self.until is None else (self.feed.clock or 0) - self.until
 
     @property
     def behind(self) -> float | None:

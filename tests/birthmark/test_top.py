@@ -25,8 +25,14 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.commands.top_page import Picture, screen
+from birthmark.commands.top_screen import PAUSE, View, next_beat
+from birthmark.data.common.durations import SECOND
 from birthmark.data.samples import DAYS
-from birthmark.data.top.load import Row, Seen
+from birthmark.data.settings import TopKey, Watching
+from birthmark.data.top.feeds import Played
+from birthmark.data.top.load import Load, Row, Seen
+from birthmark.data.top.sums import Forgotten
+from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 from tests.builders.traces import trace_of
 from tests.waiting import eventually
@@ -303,6 +309,25 @@ def test_a_screen_is_drawn_anew_every_so_often_until_it_is_paused() -> None:
         assert own.end() == 0
 
 
+def test_pictures_are_due_on_one_beat_also_where_a_key_or_a_busy_machine_came_between() -> None:
+    beat = 100.0
+    for now, expected in ((100.0, 101.0), (100.3, 101.0), (99.4, 100.0), (104.2, 105.0)):
+        assert next_beat(beat, 1.0, now) == pytest.approx(expected)
+
+
+def test_a_pause_ends_before_what_passes_fills_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = View("day1", Watching(), {})
+    watched = Watch(Load(reach=view.reach), Played([DAY], Load(reach=SECOND).columns, pace=1000))
+    watched.poll()
+    watched.go_on()
+    view.press("p")
+    view.wake(watched)
+    assert view.paused
+    monkeypatch.setattr(Watch, "waits", PAUSE + 1)
+    view.wake(watched)
+    assert not view.paused
+
+
 def test_a_screen_takes_the_size_that_the_terminal_gets() -> None:
     with shown(DAY, "--passwd", "/dev/null") as own:
         own.until(r"\n1002 ")
@@ -430,6 +455,14 @@ def test_a_screen_is_as_large_as_the_terminal_whatever_names_there_are(
     with terminal.capture() as said:
         terminal.print(text, soft_wrap=True)
     assert all(line.isprintable() for line in said.get().splitlines())
+
+
+def test_what_was_forgotten_is_said_of_those_that_are_shown() -> None:
+    gone: dict[TopKey, Forgotten] = {"file": Forgotten(1234, 5, 67), "user": Forgotten()}
+    seen = Seen(0, 10**7, Row(None, 10), forgotten=gone)
+    told = [screen(Picture("day1", seen, key, "ops"), 80, 24).plain for key in ("file", "user")]
+    assert "\n1,234 files forgotten that had up to 5 ops, 67 files' paths forgotten\n" in told[0]
+    assert "forgotten" not in told[1]
 
 
 def test_scan_without_a_table_to_write_shows_the_busiest_on_one_screen() -> None:

@@ -52,8 +52,25 @@ impl ScanCounter {
         py.detach(|| self.counter.finish());
     }
 
+    fn show(&mut self, py: Python<'_>) {
+        py.detach(|| self.counter.show());
+    }
+
+    fn forget(&mut self, py: Python<'_>, most: usize) -> usize {
+        py.detach(|| self.counter.forget(most))
+    }
+
     fn take(&mut self, py: Python<'_>) -> PyResult<Batch> {
         py.detach(|| self.counter.take()).map(PyArrowType).map_err(raise)
+    }
+
+    fn take_back(&mut self, py: Python<'_>) -> PyResult<Batch> {
+        py.detach(|| self.counter.take_back()).map(PyArrowType).map_err(raise)
+    }
+
+    #[getter]
+    fn known(&self) -> usize {
+        self.counter.known()
     }
 
     #[getter]

@@ -471,7 +471,7 @@ impl Batches {
             None if self.open.rows == 0 => return Ok(None),
             None => {
                 // about as many will follow: place for a whole batch is much to clear for a few
-                let room = (2 * self.open.rows).clamp(64, BATCH_ROWS);
+                let room = (self.open.rows + self.open.rows / 4).clamp(64, BATCH_ROWS);
                 let next = Open::of(self.open.number, self.open.size(), room);
                 self.before += self.open.rows as u64;
                 std::mem::replace(&mut self.open, next)

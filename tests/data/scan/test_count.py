@@ -15,14 +15,11 @@ import pytest
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.scan import FILES, Plan, counts_schema, scan
-from birthmark.data.schema import OPERATIONS
+from tests.builders.operations import operations
 
 from . import oracle
 
 SECOND = 1_000_000
-DEFAULTS: dict[str, Any] = {"server": "s", "client": "c", "transport": "tcp"} | dict.fromkeys(
-    ("server_port", "client_port", "xid", "retransmits", "duplicate_replies"), 0
-)
 
 
 def counted(traces: list[Any], tmp_path: Path, **plan: Any) -> list[dict[str, Any]]:
@@ -35,17 +32,9 @@ def counted(traces: list[Any], tmp_path: Path, **plan: Any) -> list[dict[str, An
 
 
 def trace(tmp_path: Path, *rows: dict[str, Any]) -> Path:
-    """Write operations, of which only what matters is given; `took` is µs, none: no reply."""
-    full = []
-    for row in rows:
-        base = dict.fromkeys(OPERATIONS.names) | DEFAULTS
-        base |= {"version": 3, "short": False, "time": 0, "status": 0} | row
-        took = base.pop("took", 10)
-        base["reply_time"] = None if took is None else base["time"] + took
-        base["status"] = None if took is None else base["status"]
-        full.append(base)
+    """Write operations, of which only what matters is given."""
     path = tmp_path / "trace.parquet"
-    pq.write_table(pa.Table.from_pylist(full, OPERATIONS), path)
+    pq.write_table(operations(*rows), path)
     return path
 
 

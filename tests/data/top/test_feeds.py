@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import lzma
 import os
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,10 +17,13 @@ import pytest
 
 from birthmark.data.common.durations import SECOND
 from birthmark.data.samples import DAYS
-from birthmark.data.top.feeds import Feed, Played, Traffic
-from birthmark.data.top.load import Load
+from birthmark.data.scan import Plan, scan, words
+from birthmark.data.top import feeds
+from birthmark.data.top.feeds import UNENDING, Feed, Played, Traffic
+from birthmark.data.top.load import KEYS, Load
 from birthmark.data.top.watch import Watch
 from birthmark.data.top.whole import read
+from birthmark_native import Follower
 from tests.waiting import eventually
 
 DAY = str(DAYS[0])
@@ -48,26 +56,101 @@ def test_a_trace_is_played_whole_and_its_time_goes_on_at_its_pace() -> None:
     assert seen.rows.keys() == {"user", "client", "directory", "file"}
 
 
-def test_traffic_of_a_pipe_is_counted_as_a_file_is(shared: Path, tmp_path: Path) -> None:
-    capture = shared / "captures" / "tiny.pcap"
+@pytest.mark.parametrize("name", ["tiny.pcap", "section.pcap.xz"])
+def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
+    shared: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All sums, of paths too, though it is looked at while it passes, and the view changes."""
+    monkeypatch.setattr(feeds, "GATHER", 0.0)
+    content = (shared / "captures" / name).read_bytes()
+    capture = tmp_path / "capture.pcap"
+    capture.write_bytes(lzma.decompress(content) if name.endswith("xz") else content)
     source, sink = os.pipe()
-    load = Load(reach=SECOND)
+    load = Load(reach=10 * SECOND)
     feed = Traffic(f"/dev/fd/{source}")
     watched = Watch(load, feed)
-    content = capture.read_bytes()
-    half = len(content) // 2
-    os.write(sink, content[:half])
-    assert eventually(lambda: watched.poll() or load.operations)
-    assert not feed.ended
-    os.write(sink, content[half:])
-    os.close(sink)
-    watch(feed, load)
+    looked = []
+    with sent(capture, sink):
+        while not feed.ended:
+            before = load.operations
+            watched.poll()
+            watched.go_on()
+            if load.operations > before:
+                watched.seen(SECOND, "ops", 3, [KEYS[len(looked) % len(KEYS)]])
+                looked.append(load.operations)
+            watched.rest()
     os.close(source)
-    load.finish()
-    seen, wanted = load.whole("ops", 100), read([str(capture)])[0].whole("ops", 100)
-    assert seen.total == wanted.total
-    assert seen.rows["user"] == wanted.rows["user"]
-    assert seen.rows["client"] == wanted.rows["client"]
+    assert len(looked) > 3
+    seen = watched.seen(None, "ops", 100_000)
+    assert seen.total == read([str(capture)])[0].whole("ops", 1).total
+    for key in KEYS:
+        rows = scanned(capture, words.key(key), tmp_path)
+        found = {row.name: (row.ops, row.errors) for row in seen.rows[key]}
+        assert found.items() <= rows.items()
+        assert key == "directory" or found == rows
+
+
+@contextmanager
+def sent(capture: Path, sink: int) -> Iterator[None]:
+    """Write a capture into a pipe, a piece after the other, and close it."""
+
+    def send() -> None:
+        content = capture.read_bytes()
+        step = min(len(content) // 7, 1 << 20)
+        for at in range(0, len(content), step):
+            os.write(sink, content[at : at + step])
+            time.sleep(0.02)  # so that pieces come apart
+        os.close(sink)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    yield
+    sender.join()
+
+
+def scanned(capture: Path, key: str, folder: Path) -> dict[Any, tuple[int, int]]:
+    """Return the operations and errors that a scan by the second counts by a key."""
+    out = folder / "counts.parquet"
+    scan([capture], out, Plan(period=SECOND, by=[key]))
+    table = pq.read_table(out).group_by(key).aggregate([("ops", "sum"), ("errors", "sum")])
+    return {row[key]: (row["ops_sum"], row["errors_sum"]) for row in table.to_pylist()}
+
+
+@pytest.mark.parametrize(("gather", "wait"), [(3600.0, 0.2), (0.0, 30.0)])
+def test_what_comes_is_gathered_for_as_long_as_was_asked_for(
+    shared: Path, gather: float, wait: float
+) -> None:
+    """A pipe that has nothing for a while, again and again, gives a piece each time, or one."""
+    content = (shared / "captures" / "tiny.pcap").read_bytes()
+    quarter = len(content) // 4
+    source, sink = os.pipe()
+    follower = Follower(f"/dev/fd/{source}", UNENDING, None, None, gather)
+    os.write(sink, content[:quarter])
+    first, _ = rows_within(follower, 30.0)  # it tells at once when the trace begins
+    meanwhile = []
+    for at in range(1, 4):
+        os.write(sink, content[at * quarter : (at + 1) * quarter if at < 3 else None])
+        meanwhile += rows_within(follower, wait)[0]
+    os.close(sink)
+    assert (len(meanwhile) >= 3) == (gather == 0)
+    assert (meanwhile == []) == (gather > 0)
+    rest, ended = list[int](), False
+    while not ended:
+        more, ended = rows_within(follower, 30.0)
+        rest += more
+    assert sum([*first, *meanwhile, *rest]) == 343
+    os.close(source)
+
+
+def rows_within(follower: Follower, seconds: float) -> tuple[list[int], bool]:
+    """Return how many rows the first piece has that comes within a time, and if it is the last."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        piece = follower.next_piece(left)
+        rows = sum(map(len, piece.rows)) if piece else 0
+        if piece and (rows or piece.ended):
+            return [rows] if rows else [], piece.ended
+    return [], False
 
 
 def test_a_folder_and_a_file_are_followed_while_they_grow(shared: Path, tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +21,9 @@ from birthmark.data.scan.top import top
 from birthmark.data.scan.words import key as column
 from birthmark.data.settings import Counting, Ranked, TopKey
 from birthmark.data.top.load import KEYS, Load, Row, Seen
+from birthmark.data.top.sums import PATHS, Forgotten
 from birthmark.data.top.whole import read
+from tests.builders.operations import operations
 
 ALL = 1 << 30
 DAY = str(DAYS[0])
@@ -136,20 +139,138 @@ def live(day: pa.Table, reach: int = 60 * SECOND, step: int = 4999) -> Load:
     return load
 
 
-def test_live_since_the_start_it_is_what_a_scan_counts(load: Load, day: pa.Table) -> None:
-    seen, wanted = live(day).whole("ops", ALL), load.whole("ops", ALL)
-    assert seen.total == wanted.total
-    for key in ("user", "client"):
-        assert seen.rows[key] == wanted.rows[key]
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("step", [499, 4999])
+def test_live_all_sums_are_in_the_end_those_of_a_scan_by_the_second(
+    day: pa.Table, key: TopKey, step: int, tmp_path: Path
+) -> None:
+    """Paths, too, that were not known yet when operations were first seen, and renamed files."""
+    seen = live(day, step=step).whole("ops", ALL)
+    scan([DAY], tmp_path / "counts.parquet", Plan(period=SECOND, by=[column(key)]))
+    counts = CountsTable(f"{tmp_path}/counts.parquet")
+    total, *expected = top(counts, [column(key)], ALL).to_pylist()
+    wanted = {row[column(key)]: tuple(row[name] for name in SUMS) for row in expected}
+    found = {row.name: sums(row) for row in seen.rows[key]}
+    assert found.items() <= wanted.items()
+    assert key == "directory" or found == wanted
+    assert sums(seen.total) == tuple(total[name] for name in SUMS)
 
 
-def test_live_most_paths_are_those_that_a_scan_knows_later(load: Load, day: pa.Table) -> None:
-    """A file that nobody has looked up yet has no name, and a renamed one its first."""
-    seen, wanted = live(day).whole("ops", ALL), load.whole("ops", ALL)
-    assert sum(row.ops for row in seen.rows["file"]) == seen.total.ops
-    known = {row.name: row.ops for row in wanted.rows["file"]}
-    same = sum(row.ops for row in seen.rows["file"] if known.get(row.name) == row.ops)
-    assert same > 0.9 * seen.total.ops
+def played(*rows: dict[str, Any], most: int = ALL) -> Load:
+    """Return a load that took operations one by one, and was looked at after each."""
+    load = Load(reach=60 * SECOND, most=most)
+    for batch in operations(*rows).to_batches(max_chunksize=1):
+        load.update([batch])
+        assert load.last is not None
+        load.look_at(load.last - 10 * SECOND, load.last + SECOND)
+        load.rest(load.last)
+    return load
+
+
+def paths(load: Load) -> dict[TopKey, dict[Any, int]]:
+    """Return the operations by path, since the start, and of the last ten seconds the same."""
+    whole, recent = load.whole("ops", ALL), load.recent("ops", ALL)
+    assert whole.rows == recent.rows
+    own: tuple[TopKey, ...] = ("directory", "file")
+    return {key: {row.name: row.ops for row in whole.rows[key]} for key in own}
+
+
+def test_live_what_was_done_before_a_path_was_known_is_done_under_it_then() -> None:
+    """A client that mounted before the capture began looks up nothing until its cache is old."""
+    reads = [{"op": "read", "fh": b"f", "time": at} for at in range(3)]
+    found = {"op": "lookup", "fh": b"d", "name": b"f", "new_fh": b"f", "time": 4}
+    above = {"op": "lookup", "fh": b"r", "name": b"d", "new_fh": b"d", "time": 5}
+    mount = {"op": "fsinfo", "fh": b"r", "time": 6}
+    (unknown,) = paths(played(*reads))["file"].items()
+    assert re.fullmatch(r"\?/[0-9a-f]{16}", str(unknown[0]))
+    assert unknown[1] == 3
+    partly = paths(played(*reads, found, above))["file"]
+    assert [str(name).split("/")[2:] for name in partly] == [["d", "f"], ["d"]]
+    whole = paths(played(*reads, found, above, mount))
+    assert whole["file"] == {"/d/f": 4, "/d": 1, "/": 1}
+    assert whole["directory"] == {"/": 6, "/d": 5}
+
+
+@pytest.mark.parametrize(("at", "expected"), [(60, "/old"), (61, "/new")])
+def test_live_a_file_has_the_path_that_it_had_a_minute_after_the_second(
+    at: int, expected: str
+) -> None:
+    """As `scan`'s own test has it, with periods of a second."""
+    load = played(
+        {"op": "fsinfo", "fh": b"r"},
+        {"op": "create", "fh": b"r", "name": b"new", "new_fh": b"f"},
+        {"op": "rename", "fh": b"r", "name": b"new", "fh2": b"r", "name2": b"old"}
+        | {"time": at * SECOND, "took": 0},
+    )
+    rows = load.whole("ops", ALL).rows["file"]
+    assert {row.name: row.ops for row in rows} == {"/": 2, expected: 1}
+
+
+def test_what_is_known_of_files_takes_no_more_memory_than_of_so_many() -> None:
+    """Those that did least go first, but none of what may still be looked at."""
+    most = 20
+    busy = [{"op": "read", "fh": b"b"} for _ in range(5)]
+    names = [f"f{number}".encode() for number in range(1000)]
+    many = [
+        {"op": "lookup", "fh": b"r", "name": name, "new_fh": name, "time": (at + 1) * 10 * SECOND}
+        for at, name in enumerate(names)
+    ]
+    start = [
+        {"op": "fsinfo", "fh": b"r"},
+        {"op": "lookup", "fh": b"r", "name": b"busy", "new_fh": b"b"},
+    ]
+    load = played(*start, *busy, *many, most=most)
+    assert max(load.held.values()) <= 2 * most
+    assert load.known <= PATHS * most
+    whole = load.whole("ops", 1000)
+    assert whole.total.ops == 1007
+    assert whole.rows["user"][0].ops == 1007
+    assert {row.name: row.ops for row in whole.rows["file"]}["/busy"] == 6
+    forgotten = whole.forgotten["file"]
+    assert forgotten.values == 1002 - len(whole.rows["file"])
+    assert whole.forgotten["user"] == Forgotten()
+    recent = load.recent("ops", 1000)
+    assert [(row.name, row.ops) for row in recent.rows["file"]] == [("/f998", 1), ("/f999", 1)]
+
+
+def test_a_file_that_was_forgotten_again_and_again_lacks_so_much_each_time() -> None:
+    """It is used again and again, each time when it has been forgotten."""
+    start: list[dict[str, Any]] = [{"op": "read", "fh": b"busiest"} for _ in range(50)]
+    again: list[dict[str, Any]] = []
+    for at in range(5):
+        again += 2 * [{"op": "read", "fh": b"often", "time": at * 1000 * SECOND}]
+        for number in range(40):
+            other = f"{at} {number}".encode()
+            again.append({"op": "read", "fh": other, "time": (at * 1000 + number * 10) * SECOND})
+    load, once = played(*start, *again, most=20), played(*start, *again)
+    (name,) = [row.name for row in once.whole("ops", 2).rows["file"] if row.ops == 10]
+    assert once.whole("ops", 2).forgotten["file"] == Forgotten()
+    whole = load.whole("ops", ALL)
+    found = {row.name: row.ops for row in whole.rows["file"]}
+    assert max(found.values()) == 50
+    assert whole.forgotten["file"].ops == 2
+    assert found.get(name, 0) < 10 <= found.get(name, 0) + 5 * whole.forgotten["file"].ops
+
+
+def test_a_path_that_was_forgotten_is_known_again_when_it_is_looked_up() -> None:
+    """Only of what is busy may more be kept than of the files that were used last."""
+    look = {"op": "lookup", "fh": b"r", "name": b"f", "new_fh": b"f"}
+    others = [{"op": "read", "fh": f"{n}".encode(), "time": n * 100 * SECOND} for n in range(200)]
+    after = {"time": 20_000 * SECOND}
+    load = played({"op": "fsinfo", "fh": b"r"}, look, *others, most=10)
+    assert load.whole("ops", 1).forgotten["file"].paths > 100
+    assert load.known <= 10 * PATHS
+    read = {"op": "read", "fh": b"f"} | after
+    (row,) = of_last(played({"op": "fsinfo", "fh": b"r"}, look, *others, read, most=10))
+    assert str(row.name).startswith("?/")
+    (row,) = of_last(
+        played({"op": "fsinfo", "fh": b"r"}, look, *others, read, look | after, most=10)
+    )
+    assert (row.name, row.ops) == ("/f", 2)
+
+
+def of_last(load: Load) -> list[Row]:
+    return load.recent("ops", ALL).rows["file"]
 
 
 @pytest.mark.parametrize("length", [1, 10, 33])
@@ -204,6 +325,26 @@ def test_what_no_stretch_may_hold_any_more_is_forgotten(day: pa.Table) -> None:
     assert load.first is not None
     load.look_at(load.first, load.first + 5 * SECOND)
     assert load.recent("ops", ALL).total.ops == 0
+
+
+def test_what_is_not_looked_at_is_brought_along_one_after_the_other(day: pa.Table) -> None:
+    """A picture would come late if all waited for it, and memory would fill if none were taken."""
+    load = Load(reach=60 * SECOND)
+    load.update(day.combine_chunks().to_batches())
+    assert load.first is not None
+    until = load.first // SECOND * SECOND + 20 * SECOND
+    load.look_at(until - 10 * SECOND, until, ["user"])
+    behind = []
+    for _ in range(5):
+        behind.append(load.behind(until))
+        load.rest(until)
+    assert behind == [3, 2, 1, 0, 0]
+    load.rest(until + 5 * SECOND)
+    assert load.behind(until + 6 * SECOND) == 5
+    load.rest(until + 6 * SECOND)
+    assert load.behind(until + 6 * SECOND) == 4
+    load.look_at(until - 10 * SECOND, until)
+    check(load.recent("ops", ALL), day)
 
 
 def test_of_nothing_there_is_nothing() -> None:

@@ -3,6 +3,7 @@
 use super::cells::{By, Cells, Key, Periods, Tally};
 use super::columns::{Columns, Names};
 use super::files::Files;
+use super::given::Early;
 use super::paths::Paths;
 use super::rows::{Rows, Words};
 use super::tree::{NodeId, Tree, NONE};
@@ -13,6 +14,7 @@ use birthmark_trace::columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Interner;
 use hashbrown::hash_map::Entry;
 use hashbrown::HashSet;
+use std::collections::BTreeMap;
 
 /// What a procedure's successful reply shows of the hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +42,11 @@ struct Op {
 pub struct Counter {
     plan: Plan,
     periods: Periods,
+    early: Early,
+    /// When the earliest of [`Counter::early`] has passed.
+    settles: i64,
     rows: Rows,
+    back: Rows,
     tree: Tree,
     files: Files,
     hosts: Interner,
@@ -57,7 +63,10 @@ impl Counter {
     pub fn new(plan: Plan) -> Counter {
         Counter {
             periods: Periods::new(plan.period, 0),
+            early: Early::default(),
+            settles: i64::MAX,
             rows: Rows::new(plan.by, plan.period),
+            back: Rows::new(plan.by, plan.period),
             tree: Tree::default(),
             files: Files::default(),
             hosts: Interner::default(),
@@ -78,7 +87,7 @@ impl Counter {
         for row in 0..batch.num_rows() {
             let time = columns.time.value(row);
             let now = get(columns.reply_time, row).unwrap_or(time);
-            if now.saturating_sub(LATE) >= self.periods.first_end() {
+            if now.saturating_sub(LATE) >= self.periods.first_end().min(self.settles) {
                 self.close(now.saturating_sub(LATE));
             }
             let op = self.meanings[columns.ops[row] as usize];
@@ -98,6 +107,48 @@ impl Counter {
     /// Ends the trace: all periods have passed.
     pub fn finish(&mut self) {
         self.close(i64::MAX);
+    }
+
+    /// Gives what was counted up to now, of periods that have not passed, too, under the paths that
+    /// are known. Where others come to be known before a period has passed, it is taken back
+    /// ([`Counter::take_back`]) and given again.
+    pub fn show(&mut self) {
+        if !self.tells_paths() {
+            return self.close(i64::MAX);
+        }
+        let mut periods: BTreeMap<i64, Cells> = self.periods.take(i64::MAX).into_iter().collect();
+        for start in self.early.starts(i64::MAX) {
+            periods.entry(start).or_default();
+        }
+        for (start, cells) in periods {
+            self.give(start, cells, true);
+        }
+        self.settles = self.first_settles();
+        self.tree.turn();
+    }
+
+    /// Of more than `most` files, forgets all but half as many that were used last, and those of
+    /// which something may be given again; returns how many. They have no path until the traffic
+    /// shows one again. Forgets nothing while something was counted and not shown, or files are
+    /// mapped.
+    pub fn forget(&mut self, most: usize) -> usize {
+        let counting = self.periods.first_end() < i64::MAX;
+        if counting || self.plan.files || !self.tree.is_beyond(most) {
+            return 0;
+        }
+        let numbers = self.tree.keep(most / 2, self.early.files());
+        self.early.renumber(&numbers);
+        numbers.len() - self.tree.len()
+    }
+
+    /// How many files are known.
+    pub fn known(&self) -> usize {
+        self.tree.len()
+    }
+
+    /// The rows that were given before, and are taken back.
+    pub fn take_back(&mut self) -> Result<RecordBatch, ArrowError> {
+        self.back.take()
     }
 
     /// The rows of the periods that have passed since the last time.
@@ -281,19 +332,50 @@ impl Counter {
         }
     }
 
+    fn tells_paths(&self) -> bool {
+        self.plan.by.file || self.plan.by.directory
+    }
+
     /// Makes rows of the periods that end no later than `time`.
     fn close(&mut self, time: i64) {
-        let by = self.plan.by;
-        for (start, cells) in self.periods.take(time) {
-            self.again |= !self.written.insert(start);
-            let mut paths = Paths::new(&self.tree);
-            let cells = match by.file || by.directory {
-                true => resolved(cells, by, &self.tree, &mut paths),
-                false => cells,
-            };
-            let words = Words { hosts: &self.hosts, paths: &paths.words, ops: &self.counted };
-            self.rows.add(start, &cells, words);
+        let mut periods: BTreeMap<i64, Cells> = self.periods.take(time).into_iter().collect();
+        for start in self.early.starts(time.saturating_sub(self.periods.length)) {
+            periods.entry(start).or_default();
         }
+        for (start, cells) in periods {
+            self.give(start, cells, false);
+            self.early.pass(start);
+        }
+        self.settles = self.first_settles();
+    }
+
+    fn first_settles(&self) -> i64 {
+        self.early.first().map_or(i64::MAX, |start| start.saturating_add(self.periods.length))
+    }
+
+    /// Makes rows of what was counted in a period, and of what was given of it under other paths;
+    /// keeps it if more may come to be known.
+    fn give(&mut self, start: i64, mut cells: Cells, keep: bool) {
+        let by = self.plan.by;
+        let mut paths = Paths::new(&self.tree);
+        let (back, again) = self.early.moved(start, by, &self.tree, &mut paths);
+        if keep {
+            self.early.keep(start, &cells, by, &self.tree, &mut paths);
+        }
+        again.into_iter().for_each(|(key, tally)| add(&mut cells, key, tally));
+        if cells.is_empty() {
+            return;
+        }
+        if !self.again {
+            self.again = !self.written.insert(start);
+        }
+        let cells = match by.file || by.directory {
+            true => resolved(cells, by, &self.tree, &mut paths),
+            false => cells,
+        };
+        let words = Words { hosts: &self.hosts, paths: &paths.words, ops: &self.counted };
+        self.back.add(start, &back, words);
+        self.rows.add(start, &cells, words);
     }
 }
 

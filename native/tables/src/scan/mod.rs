@@ -5,6 +5,7 @@ mod cells;
 mod columns;
 mod counter;
 mod files;
+mod given;
 mod histogram;
 mod merger;
 mod paths;

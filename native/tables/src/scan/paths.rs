@@ -61,6 +61,12 @@ impl<'a> Paths<'a> {
         number
     }
 
+    /// A file's path, as text.
+    pub fn text(&mut self, id: NodeId) -> &str {
+        let number = self.path(id);
+        &self.words.names()[number as usize]
+    }
+
     /// The paths of the directories that a file counts for: itself if it is one, and all above.
     pub fn directories(&mut self, id: NodeId, out: &mut Vec<u32>) {
         out.clear();
@@ -89,6 +95,14 @@ impl<'a> Paths<'a> {
         self.known.insert(node, number);
         number
     }
+}
+
+/// The path of a directory, and those of the directories above it.
+pub fn above(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| match path.rfind('/') {
+        Some(0) => (path.len() > 1).then_some("/"),
+        at => at.map(|at| &path[..at]),
+    })
 }
 
 /// A hash that never changes: FNV-1a, 64 bits.
@@ -121,15 +135,17 @@ mod tests {
     use super::*;
 
     fn path(tree: &Tree, id: NodeId) -> String {
-        let mut paths = Paths::new(tree);
-        let number = paths.path(id);
-        paths.words.names()[number as usize].clone()
+        Paths::new(tree).text(id).to_owned()
     }
 
     fn directories(tree: &Tree, id: NodeId) -> Vec<String> {
         let (mut paths, mut out) = (Paths::new(tree), Vec::new());
         paths.directories(id, &mut out);
-        out.iter().map(|number| paths.words.names()[*number as usize].clone()).collect()
+        let found: Vec<String> =
+            out.iter().map(|number| paths.words.names()[*number as usize].clone()).collect();
+        let nearest = paths.text(tree.nearest_directory(id));
+        assert_eq!(above(nearest).collect::<Vec<_>>(), found);
+        found
     }
 
     #[test]

@@ -10,6 +10,9 @@ pub const NONE: NodeId = NodeId::MAX;
 /// Deeper hierarchies are cut: what hangs below has no known parent. It ends loops, too.
 const DEEPEST: usize = 256;
 
+/// So many bytes a long name and a long handle take.
+const LONG: usize = 400;
+
 /// Where bytes begin in [`Tree::heap`], after four that hold their length.
 type Text = u64;
 
@@ -19,6 +22,10 @@ struct Node {
     name: Text,
     server: u32,
     parent: NodeId,
+    /// The stretch in which it was used last.
+    used: u32,
+    /// The stretch in which its place was learnt: what its path, and those below, are made of.
+    placed: u32,
     flags: u8,
 }
 
@@ -40,6 +47,9 @@ pub struct Tree {
     names: HashTable<NodeId>,
     roots: HashMap<u32, NodeId>,
     hasher: DefaultHashBuilder,
+    /// The number of the stretch of time that passes, from one [`Tree::turn`] to the next.
+    now: u32,
+    moved: Vec<NodeId>,
 }
 
 impl Tree {
@@ -51,8 +61,9 @@ impl Tree {
             let node = &nodes[*id as usize];
             node.server == server && text(heap, node.fh) == fh
         };
-        if let Some(found) = self.handles.find(hash, same) {
-            return *found;
+        if let Some(found) = self.handles.find(hash, same).copied() {
+            self.nodes[found as usize].used = self.now;
+            return found;
         }
         let id = nodes.len() as NodeId;
         let rehash = |id: &NodeId| {
@@ -61,22 +72,30 @@ impl Tree {
         };
         self.handles.insert_unique(hash, id, rehash);
         let fh = store(&mut self.heap, fh);
-        self.nodes.push(Node { fh, name: 0, server, parent: NONE, flags: 0 });
+        let now = self.now;
+        self.nodes.push(Node {
+            fh,
+            name: 0,
+            server,
+            parent: NONE,
+            used: now,
+            placed: now,
+            flags: 0,
+        });
         id
     }
 
     /// Notes that a file is a directory.
     #[inline]
     pub fn directory(&mut self, id: NodeId) {
-        self.nodes[id as usize].flags |= DIRECTORY;
+        self.flag(id, DIRECTORY);
     }
 
     /// Notes that a directory is what a client has mounted.
     pub fn root(&mut self, id: NodeId) {
-        let node = &mut self.nodes[id as usize];
-        node.flags |= DIRECTORY | ROOT;
-        if *self.roots.entry(node.server).or_insert(id) == id {
-            node.flags |= FIRST_ROOT;
+        self.flag(id, DIRECTORY | ROOT);
+        if *self.roots.entry(self.server(id)).or_insert(id) == id {
+            self.flag(id, FIRST_ROOT);
         }
     }
 
@@ -99,6 +118,7 @@ impl Tree {
         let node = &mut self.nodes[id as usize];
         (node.parent, node.name) = (parent, name);
         node.flags &= !GONE;
+        self.place(id);
         let (nodes, heap, hasher) = (&self.nodes, &self.heap, &self.hasher);
         let rehash = |id: &NodeId| name_hash(hasher, nodes, heap, *id);
         self.names.insert_unique(rehash(&id), id, rehash);
@@ -168,6 +188,112 @@ impl Tree {
         (flags & FIRST_ROOT != 0, flags & ROOT != 0)
     }
 
+    /// How many files are known.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Begins another stretch of time.
+    pub fn turn(&mut self) {
+        self.now += 1;
+        self.moved.clear();
+    }
+
+    /// The files that were known before this stretch of time, whose place was learnt in it.
+    pub fn moved(&self) -> &[NodeId] {
+        &self.moved
+    }
+
+    /// Whether the place of a file, or of a directory above it, was learnt in this stretch of time:
+    /// its path may have become another.
+    pub fn is_moved(&self, id: NodeId) -> bool {
+        let (mut at, mut depth) = (id, 0);
+        while at != NONE && depth < DEEPEST {
+            let node = &self.nodes[at as usize];
+            if node.placed == self.now {
+                return true;
+            }
+            (at, depth) = (node.parent, depth + 1);
+        }
+        false
+    }
+
+    /// Whether more is known than of so many files with long names, or more files than that.
+    pub fn is_beyond(&self, most: usize) -> bool {
+        self.nodes.len() > most || self.heap.len() > most.saturating_mul(LONG)
+    }
+
+    /// Forgets all files but the `most` that were used last, those in `needed`, what was mounted,
+    /// and the directories above them. Returns the new numbers of files by their old ones, with
+    /// [`NONE`] for those forgotten.
+    pub fn keep(&mut self, most: usize, needed: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
+        let mut kept = vec![false; self.nodes.len()];
+        let mut by_use: Vec<NodeId> = (0..self.nodes.len() as NodeId).collect();
+        by_use.sort_unstable_by_key(|id| std::cmp::Reverse(self.nodes[*id as usize].used));
+        by_use.truncate(most);
+        let ids = 0..self.nodes.len() as NodeId;
+        let mounted = ids.filter(|id| self.roots(*id).1);
+        for id in by_use.into_iter().chain(needed).chain(mounted) {
+            let mut at = id;
+            while at != NONE && !std::mem::replace(&mut kept[at as usize], true) {
+                at = self.nodes[at as usize].parent;
+            }
+        }
+        let mut next = 0..;
+        let numbers: Vec<NodeId> = kept
+            .iter()
+            .map(|kept| if *kept { next.next().unwrap_or(NONE) } else { NONE })
+            .collect();
+        self.renumber(&numbers);
+        numbers
+    }
+
+    fn renumber(&mut self, numbers: &[NodeId]) {
+        let new = |id: NodeId| numbers.get(id as usize).copied().unwrap_or(NONE);
+        let (old, before) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.heap));
+        self.roots.values_mut().for_each(|id| *id = new(*id));
+        let count = numbers.iter().filter(|id| **id != NONE).count();
+        self.nodes.reserve(count);
+        self.handles = HashTable::with_capacity(count);
+        self.names = HashTable::with_capacity(count);
+        for (_, node) in old.iter().enumerate().filter(|(id, _)| new(*id as NodeId) != NONE) {
+            let mut copy = |at: Text| store(&mut self.heap, text(&before, at));
+            let fh = copy(node.fh);
+            let name = if node.parent == NONE { 0 } else { copy(node.name) };
+            self.nodes.push(Node { fh, name, parent: new(node.parent), ..*node });
+        }
+        let (nodes, heap, hasher) = (&self.nodes, &self.heap, &self.hasher);
+        let by_handle = |id: &NodeId| {
+            let node = &nodes[*id as usize];
+            hasher.hash_one((node.server, text(heap, node.fh)))
+        };
+        let by_name = |id: &NodeId| name_hash(hasher, nodes, heap, *id);
+        for id in 0..nodes.len() as NodeId {
+            let node = &nodes[id as usize];
+            self.handles.insert_unique(by_handle(&id), id, by_handle);
+            if node.parent != NONE && node.flags & GONE == 0 {
+                self.names.insert_unique(by_name(&id), id, by_name);
+            }
+        }
+    }
+
+    /// Sets flags; those that are new may change a path.
+    fn flag(&mut self, id: NodeId, flags: u8) {
+        let node = &mut self.nodes[id as usize];
+        if node.flags & flags != flags {
+            node.flags |= flags;
+            self.place(id);
+        }
+    }
+
+    /// Notes that the place of a file was learnt.
+    fn place(&mut self, id: NodeId) {
+        let node = &mut self.nodes[id as usize];
+        if std::mem::replace(&mut node.placed, self.now) < self.now {
+            self.moved.push(id);
+        }
+    }
+
     fn is_within(&self, id: NodeId, above: NodeId) -> bool {
         let mut chain = Vec::new();
         self.chain(id, &mut chain);
@@ -217,4 +343,79 @@ fn text(heap: &[u8], at: Text) -> &[u8] {
     };
     let len = u32::from_le_bytes([a, b, c, d]) as usize;
     heap.get(at + 4..at + 4 + len).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with `/d/f` of the first mount, and as many other files beside it.
+    fn tree(others: u32) -> (Tree, NodeId, NodeId, NodeId) {
+        let mut tree = Tree::default();
+        let [root, dir, file] = [b"r", b"d", b"f"].map(|fh| tree.node(0, fh));
+        tree.root(root);
+        tree.name(root, b"d", dir);
+        tree.name(dir, b"f", file);
+        for number in 0..others {
+            let other = tree.node(0, &number.to_be_bytes());
+            tree.name(root, &number.to_be_bytes(), other);
+        }
+        (tree, root, dir, file)
+    }
+
+    #[test]
+    fn those_that_were_used_last_are_kept_with_all_above_them() {
+        let (mut tree, root, dir, file) = tree(100);
+        tree.turn();
+        assert_eq!(tree.node(0, b"f"), file);
+        let needed = tree.node(0, &50u32.to_be_bytes());
+        tree.turn();
+        tree.node(0, b"f");
+        let numbers = tree.keep(1, [needed, NONE].into_iter());
+        assert_eq!(tree.len(), 4);
+        let new = |id: NodeId| numbers[id as usize];
+        assert_eq!(numbers.iter().filter(|id| **id != NONE).count(), 4);
+        assert_eq!(tree.node(0, &50u32.to_be_bytes()), new(needed));
+        assert_eq!((tree.node(0, b"r"), tree.node(0, b"d")), (new(root), new(dir)));
+        assert_eq!((tree.node(0, b"f"), tree.name_of(new(file))), (new(file), b"f".as_slice()));
+        let mut chain = Vec::new();
+        tree.chain(new(file), &mut chain);
+        assert_eq!(chain, [new(file), new(dir), new(root)]);
+        assert_eq!(tree.roots(new(root)), (true, true));
+        tree.rename((new(dir), b"f"), (new(root), b"g"));
+        assert_eq!(tree.name_of(new(file)), b"g");
+        assert_eq!((tree.node(0, &51u32.to_be_bytes()), tree.len()), (4, 5));
+    }
+
+    #[test]
+    fn names_that_were_given_up_take_no_memory_for_ever() {
+        let (mut tree, _, dir, file) = tree(0);
+        for number in 0..1000u32 {
+            tree.name(dir, &[number.to_be_bytes(); 50].concat(), file);
+        }
+        assert!(tree.is_beyond(300) && !tree.is_beyond(1000));
+        tree.keep(100, [].into_iter());
+        assert_eq!(tree.len(), 3);
+        assert!(!tree.is_beyond(3));
+    }
+
+    #[test]
+    fn a_file_has_moved_where_its_path_may_be_another() {
+        let (mut tree, root, dir, file) = tree(0);
+        let moved = |tree: &Tree| [root, dir, file].map(|id| tree.is_moved(id));
+        assert!(tree.moved().is_empty(), "nothing was known before");
+        tree.turn();
+        assert_eq!((moved(&tree), tree.is_moved(NONE)), ([false; 3], false));
+        tree.name(root, b"d", dir);
+        assert_eq!(moved(&tree), [false; 3], "it has the name that it had");
+        tree.name(root, b"e", dir);
+        tree.name(root, b"g", dir);
+        assert_eq!((moved(&tree), tree.moved()), ([false, true, true], [dir].as_slice()));
+        tree.turn();
+        tree.directory(file);
+        assert_eq!((moved(&tree), tree.moved()), ([false, false, true], [file].as_slice()));
+        tree.turn();
+        tree.directory(file);
+        assert_eq!((moved(&tree), tree.moved().len()), ([false; 3], 0));
+    }
 }

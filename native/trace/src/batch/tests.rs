@@ -97,3 +97,35 @@ fn few_rows_that_are_handed_on_take_the_memory_of_few() {
     assert_eq!(few.num_rows(), 1);
     assert!(few.get_array_memory_size() < 100 * COLUMNS.len() * 8);
 }
+
+/// For how many rows there is place in the open batch, in columns of 64 bits that have a value.
+fn places(batches: &Batches) -> Vec<usize> {
+    let place = |column: &Builder| match &column.values {
+        Values::U64(values) => Some(values.len()).filter(|len| *len > 0),
+        _ => None,
+    };
+    batches.open.columns.iter().filter_map(place).collect()
+}
+
+#[test]
+fn behind_a_piece_there_is_place_for_about_as_many_rows_and_more_may_come() {
+    let (mut batches, fields) = (Batches::default(), Fields::default());
+    row(&mut batches, 0, &fields);
+    assert!(places(&batches).iter().all(|place| *place == BATCH_ROWS));
+    let mut before = 0..1;
+    for rows in [1000, 300, 5, 3] {
+        let piece = batches.hand_on(&hosts(), 0).unwrap().unwrap();
+        let times = piece.column_by_name("time").unwrap();
+        let times = times.as_primitive::<TimestampMicrosecondType>().values();
+        assert_eq!(times.to_vec(), before.clone().map(|row| row as i64).collect::<Vec<_>>());
+        let (first, least) = (before.end, before.count().max(64));
+        row(&mut batches, first, &fields);
+        let places = places(&batches);
+        assert!(!places.is_empty());
+        assert!(places.iter().all(|place| (least..=2 * least).contains(place)), "{places:?}");
+        for at in 1..rows {
+            row(&mut batches, first + at, &fields);
+        }
+        before = first..first + rows;
+    }
+}

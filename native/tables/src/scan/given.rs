@@ -1,0 +1,131 @@
+//! Counts that were given before their period had passed, under the paths that files had then.
+//!
+//! A scan looks a minute further before it says what a file's path is. Who cannot wait for that is
+//! given the counts under the paths that are known; where others come to be known within that
+//! minute, the counts are taken back, and given again. So in the end they are those of a scan.
+
+use super::cells::{By, Cells, Key, Tally};
+use super::paths::{above, Paths};
+use super::tree::{NodeId, Tree};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
+
+/// What was given of a file in a period.
+struct Given {
+    under: Under,
+    cells: Vec<(Key, Tally)>,
+}
+
+/// The path of a file, and that of the directory that it lies in, or is; what rows are not told
+/// apart by is empty.
+#[derive(PartialEq, Eq)]
+struct Under {
+    file: Box<str>,
+    directory: Box<str>,
+}
+
+/// What was given of periods that have not passed, by the time at which they begin.
+#[derive(Default)]
+pub struct Early {
+    periods: BTreeMap<i64, HashMap<NodeId, Given>>,
+}
+
+impl Early {
+    /// When the earliest period begins.
+    pub fn first(&self) -> Option<i64> {
+        self.periods.keys().next().copied()
+    }
+
+    /// The periods that begin no later than a time.
+    pub fn starts(&self, until: i64) -> impl Iterator<Item = i64> + '_ {
+        self.periods.range(..=until).map(|(start, _)| *start)
+    }
+
+    /// Forgets a period.
+    pub fn pass(&mut self, start: i64) {
+        self.periods.remove(&start);
+    }
+
+    /// Keeps what is given of a period under the paths that are known now.
+    pub fn keep(&mut self, start: i64, cells: &Cells, by: By, tree: &Tree, paths: &mut Paths) {
+        let period = self.periods.entry(start).or_default();
+        for (key, tally) in cells {
+            let given = period.entry(key.file).or_insert_with(|| Given {
+                under: Under::now(key.file, by, tree, paths),
+                cells: Vec::new(),
+            });
+            given.cells.push((*key, tally.clone()));
+        }
+    }
+
+    /// What is to be taken back of a period, by path, and, by file, what is to be given again.
+    pub fn moved(&mut self, start: i64, by: By, tree: &Tree, paths: &mut Paths) -> (Cells, Cells) {
+        let (mut back, mut again) = (Cells::new(), Cells::new());
+        let Some(period) = self.periods.get_mut(&start) else {
+            return (back, again);
+        };
+        for file in candidates(period, tree) {
+            let Some(given) = period.get_mut(&file).filter(|_| tree.is_moved(file)) else {
+                continue;
+            };
+            let under = Under::now(file, by, tree, paths);
+            if under == given.under {
+                continue;
+            }
+            let before = std::mem::replace(&mut given.under, under);
+            for (key, tally) in &given.cells {
+                before.add(by, (key, tally), &mut back, paths);
+                again.entry(*key).or_default().merge(tally);
+            }
+        }
+        (back, again)
+    }
+
+    /// The files of which something is kept.
+    pub fn files(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.periods.values().flat_map(|period| period.keys().copied())
+    }
+
+    /// Calls files by new numbers.
+    pub fn renumber(&mut self, numbers: &[NodeId]) {
+        let new = |id: NodeId| numbers.get(id as usize).copied().unwrap_or(id);
+        for period in self.periods.values_mut() {
+            let before = std::mem::take(period);
+            period.extend(before.into_iter().map(|(file, mut given)| {
+                given.cells.iter_mut().for_each(|(key, _)| key.file = new(key.file));
+                (new(file), given)
+            }));
+        }
+    }
+}
+
+/// The files of a period that may have moved since it was looked through: all, where a directory has.
+fn candidates(period: &HashMap<NodeId, Given>, tree: &Tree) -> Vec<NodeId> {
+    match tree.moved().iter().any(|id| tree.is_directory(*id)) {
+        true => period.keys().copied().collect(),
+        false => tree.moved().to_vec(),
+    }
+}
+
+impl Under {
+    fn now(file: NodeId, by: By, tree: &Tree, paths: &mut Paths) -> Under {
+        let mut path = |wanted: bool, id: NodeId| match wanted {
+            true => paths.text(id).into(),
+            false => Box::default(),
+        };
+        let own = path(by.file, file);
+        Under { file: own, directory: path(by.directory, tree.nearest_directory(file)) }
+    }
+
+    /// Adds what was given under it.
+    fn add(&self, by: By, (key, tally): (&Key, &Tally), to: &mut Cells, paths: &mut Paths) {
+        let mut number =
+            |wanted: bool, path: &str| if wanted { paths.words.intern(path) } else { 0 };
+        let file = number(by.file, &self.file);
+        let directories = above(&self.directory).take(if by.directory { usize::MAX } else { 1 });
+        for directory in directories {
+            let directory = number(by.directory, directory);
+            to.entry(Key { file, directory, ..*key }).or_default().merge(tally);
+        }
+    }
+}
