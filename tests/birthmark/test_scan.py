@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import os
-import re
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,6 +13,7 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.data.samples import DAYS
+from tests.terminals import lines, on_terminal
 
 DAY = str(DAYS[0])
 
@@ -106,30 +101,11 @@ def test_on_a_terminal_the_paths_of_the_busiest_are_cut_in_the_middle(tmp_path: 
     for by, width in (("file", 80), ("file,directory", 80), ("user,file", 50), ("directory", 132)):
         command = ["scan", "top", table, "--by", by, "--count", "30"]
         whole = run(*command[1:])
-        shown = on_terminal(command, width).splitlines()
+        shown = lines(on_terminal(command, width, NO_COLOR="1")[1].rstrip())
         assert len(shown) == len(whole.splitlines())
         assert max(map(len, shown)) <= width
         assert ("…" in "".join(shown)) == (max(map(len, whole.splitlines())) > width)
         assert "…" not in whole
-
-
-def on_terminal(command: list[str], width: int) -> str:
-    """Return what is printed on a terminal of so many columns."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    known = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    said = b""
-    with subprocess.Popen(
-        [sys.executable, "-m", "birthmark", *command],
-        stdout=theirs,
-        env=known | {"TERM": "xterm-256color", "NO_COLOR": "1"},
-    ):
-        os.close(theirs)
-        with contextlib.suppress(OSError):  # EIO where the other end is closed
-            while part := os.read(ours, 65536):
-                said += part
-    os.close(ours)
-    return re.sub(r"\x1b\[[0-9;]*m", "", said.decode()).replace("\r", "")
 
 
 def test_rows_are_chosen_by_time(tmp_path: Path) -> None:
