@@ -167,8 +167,9 @@ class Seen:
     complaints: list[str] = field(default_factory=list)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def seen() -> Seen:
+    """Return what the pages of a module's tests ask for: others open pages of other services."""
     return Seen()
 
 
