@@ -478,3 +478,21 @@ def test_scan_without_a_table_to_write_shows_the_busiest_on_one_screen() -> None
     refused = CliRunner().invoke(app, ["scan", DAY, "--by", "user"])
     assert refused.exit_code == 2
     assert "--by: expected --out, too" in refused.output
+
+
+@pytest.mark.parametrize(("command", "kept"), [("top", "5000"), ("scan", "None")])
+def test_memory_that_top_frees_is_kept_for_the_next_second(command: str, kept: str) -> None:
+    program = (
+        "import os, sys\n"
+        f"sys.argv = ['birthmark', '{command}', '--help']\n"
+        "from birthmark.__main__ import main\n"
+        "assert 'birthmark_native' not in sys.modules\n"
+        "try: main()\n"
+        "finally: print(os.environ.get('MIMALLOC_PURGE_DELAY'))\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "MIMALLOC_PURGE_DELAY"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines()[-1] == kept
