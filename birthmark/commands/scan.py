@@ -223,18 +223,7 @@ def top(
 
 
 def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
-    shown = [row for at, row in enumerate(rows) if at or row["ops"] or len(rows) == 1]
-    # else the first is of directories whose top was split off: it holds no operation once
-    totals = 1 if shown[0] is rows[0] else 0
-    columns = {key: ["total" if key == keys[0] else ""] * totals for key in keys}
-    for key in keys:
-        named = [row[key] for row in shown[totals:]]
-        columns[key] += ["none" if each is None else visible(str(each)) for each in named]
-    for heading, name in (("total ops", "ops"), ("read",) * 2, ("write",) * 2, ("other",) * 2):
-        columns[heading] = [f"{row[name]:,}" for row in shown]
-    for heading, name in (("MB read", "bytes_read"), ("MB written", "bytes_written")):
-        columns[heading] = [f"{row[name] / 1e6:,.1f}" for row in shown]
-    columns["cost"] = [f"{row['cost']:,.0f}" for row in shown]
+    columns = _top_columns(rows, keys)
     fitted = _fitted(columns, [key for key in keys if key in ("file", "directory")])
     headings = list(fitted)[len(keys) :]
     table = Table(*keys, *numbers(*headings), box=None, pad_edge=False, title=title or None)
@@ -242,6 +231,27 @@ def _print_top(rows: list[dict[str, Any]], keys: list[str], title: str) -> None:
     for cells in zip(*fitted.values(), strict=True):
         table.add_row(*cells)
     show(table, columns=500)
+
+
+def _top_columns(rows: list[dict[str, Any]], keys: list[str]) -> dict[str, list[str]]:
+    """Return what is printed of rows, by heading; the first row is the total of all.
+
+    Where it is of no operation it is left out: of directories whose top was split off, no row
+    holds each operation once.
+    """
+    total, *each = rows
+    totals = [total] if total["ops"] or not each else []
+    columns = {key: ["total" if key == keys[0] else ""] * len(totals) for key in keys}
+    for key in keys:
+        columns[key] += ["none" if row[key] is None else visible(str(row[key])) for row in each]
+    shown = [*totals, *each]
+    columns["total ops"] = [f"{row['ops']:,}" for row in shown]
+    for name in ("read", "write", "other"):
+        columns[name] = [f"{row[name]:,}" for row in shown]
+    for heading, name in (("MB read", "bytes_read"), ("MB written", "bytes_written")):
+        columns[heading] = [f"{row[name] / 1e6:,.1f}" for row in shown]
+    columns["cost"] = [f"{row['cost']:,.0f}" for row in shown]
+    return columns
 
 
 def _fitted(columns: dict[str, list[str]], paths: list[str]) -> dict[str, list[str]]:
