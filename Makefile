@@ -20,7 +20,7 @@ quickstart: $(VENV)/.built ## build, then learn from one day of a real capture a
 
 # T is a folder, a file (maybe with ::test) or a name: then its Python tests are all that is run.
 T ?=
-test: $(if $(T),,lint types rust-test) quick ## lint, types, and each test that answers soon (some: T=tests/predictor)
+test: $(VENV)/.built $(if $(T),,lint types rust-test) quick ## lint, types, and each test that answers soon (some: T=tests/predictor)
 
 deep: $(if $(T),,system-packages hintd tested-tap fuzz-regression) slow ## all else: faults, browser, cluster, S3, cross builds, examples (some: T=)
 
@@ -42,8 +42,10 @@ $(VENV)/.crates: $(NATIVE) | $(BIN)/pip
 	@touch $@
 
 # What pip fetches and what cargo builds need not wait for each other.
+PACKAGES := $(VENV)/.runtime
+test: PACKAGES := $(VENV)/.dev
 $(VENV)/.built: requirements.lock $(NATIVE)
-	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.runtime $(VENV)/.crates
+	@$(MAKE) --no-print-directory --jobs=2 $(PACKAGES) $(VENV)/.crates
 	SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
