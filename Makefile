@@ -141,7 +141,7 @@ lowest: $(VENV)/.built ## quick tests with the lowest versions that pyproject.to
 		--extra build --extra dask --extra dev
 	SETUPTOOLS_RUST_CARGO_PROFILE=dev uv pip install --quiet --python $(LOWEST) --no-deps \
 		--no-build-isolation --editable .
-	TEST_QUICK_SECONDS=10 $(LOWEST)/bin/pytest -m "not deep" -W ignore::DeprecationWarning $(T)
+	$(LOWEST)/bin/pytest -m "not deep" -W ignore::DeprecationWarning $(T)
 
 lock: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --generate-hashes --no-header --extra build --output-file requirements.lock pyproject.toml

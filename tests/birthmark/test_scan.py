@@ -95,17 +95,28 @@ def test_the_busiest_are_shown_with_a_total(tmp_path: Path) -> None:
     assert first["client"] == "127.0.0.11"
 
 
-def test_on_a_terminal_the_paths_of_the_busiest_are_cut_in_the_middle(tmp_path: Path) -> None:
-    table = f"{tmp_path}/counts.parquet"
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the path of the day's counts by user, file and directory."""
+    table = f"{tmp_path_factory.mktemp('scan')}/counts.parquet"
     run(DAY, "--out", table, "--by", "user,file,directory")
-    for by, width in (("file", 80), ("file,directory", 80), ("user,file", 50), ("directory", 132)):
-        command = ["scan", "top", table, "--by", by, "--count", "30"]
-        whole = run(*command[1:])
-        shown = lines(on_terminal(command, width, NO_COLOR="1")[1].rstrip())
-        assert len(shown) == len(whole.splitlines())
-        assert max(map(len, shown)) <= width
-        assert ("…" in "".join(shown)) == (max(map(len, whole.splitlines())) > width)
-        assert "…" not in whole
+    return table
+
+
+@pytest.mark.parametrize(
+    ("by", "width"),
+    [("file", 80), ("file,directory", 80), ("user,file", 50), ("directory", 132)],
+)
+def test_on_a_terminal_the_paths_of_the_busiest_are_cut_in_the_middle(
+    counts: str, by: str, width: int
+) -> None:
+    command = ["scan", "top", counts, "--by", by, "--count", "30"]
+    whole = run(*command[1:])
+    shown = lines(on_terminal(command, width, NO_COLOR="1")[1].rstrip())
+    assert len(shown) == len(whole.splitlines())
+    assert max(map(len, shown)) <= width
+    assert ("…" in "".join(shown)) == (max(map(len, whole.splitlines())) > width)
+    assert "…" not in whole
 
 
 def test_rows_are_chosen_by_time(tmp_path: Path) -> None:
