@@ -80,7 +80,7 @@ def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
                 looked.append(load.operations)
             watched.rest()
     os.close(source)
-    assert len(looked) > 3
+    assert len(looked) > 1, "all had come before the first look"
     seen = watched.seen(None, "ops", 100_000)
     assert seen.total == read([str(capture)])[0].whole("ops", 1).total
     for key in KEYS:
