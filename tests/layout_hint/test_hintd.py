@@ -185,7 +185,7 @@ def test_a_service_that_asks_for_a_token_is_shown_the_one_in_a_file(
     with served(settings) as client:
         url = str(client.base_url).rstrip("/")
         without = helping(url, device.path)
-        eventually(lambda: "401" in without.said(), "that it has none is told")
+        eventually(lambda: "answered 401" in without.said(), "that it has none is told")
         without.end()
         helper = helping(url, device.path, f"--token-file={token}")
         loaded(device, image_of(registries[0]))
@@ -213,7 +213,7 @@ def test_a_helper_whose_token_may_not_report_goes_on_without(registries, place, 
         loaded(device, image_of(registry))
         assert not told_of(client, token)
         counts = helper.counts()
-    assert helper.said().count("403") == 1, "it is told once"
+    assert helper.said().count("answered 403") == 1, "it is told once"
     assert (counts["reports_sent"], counts["images_fetched"]) == (0, 2)
     assert counts["reports_failed"] > 0
 
@@ -382,7 +382,7 @@ def test_an_image_that_was_never_asked_about_cannot_be_unchanged(device, service
 
     service.image = unchanged
     helper = helping(service.url, device.path)
-    eventually(lambda: "304" in helper.said(), "the answer is told")
+    eventually(lambda: "answered 304" in helper.said(), "the answer is told")
     assert helper.counts()["images_unchanged"] == 0
 
 
@@ -602,7 +602,7 @@ def test_once_is_enough_where_something_else_keeps_the_time(images, device, serv
         return done.returncode, done.stderr
 
     code, said = once(service.url, device.path)
-    assert (code, "503" in said) == (1, True)
+    assert (code, "answered 503" in said) == (1, True)
     service.image = whole(images[0][:-1])
     code, said = once(service.url, device.path)
     assert (code, "truncated" in said) == (1, True)

@@ -290,7 +290,7 @@ def test_a_hostile_name_is_shown_as_it_is(page: Page, seen: Any) -> None:
     assert HOSTILE[:64] in page.inner_text("section[aria-labelledby=live]")
     assert page.locator("script, img").count() == 0
     # other tests go where nothing is, of which the browser tells
-    assert [text for text in seen.complaints if "404" not in text] == []
+    assert [text for text in seen.complaints if "status of 404" not in text] == []
 
 
 def test_what_leads_on_is_there_and_nothing_comes_from_elsewhere(
@@ -315,7 +315,7 @@ def test_what_leads_on_is_there_and_nothing_comes_from_elsewhere(
     origins = {url.split("/")[2] for url in seen.requests if not url.startswith("data:")}
     assert origins == {site.url.split("/")[2]}
     # but for the answer 404, of which the browser tells
-    assert [text for text in seen.complaints if "404" not in text] == []
+    assert [text for text in seen.complaints if "status of 404" not in text] == []
 
 
 def test_its_paths_are_for_people_and_in_no_document_for_programs() -> None:
