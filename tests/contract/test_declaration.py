@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -80,6 +81,17 @@ def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedPr
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
+def copy_crates_of_others(built: Path, copy: Path) -> None:
+    """Copy what need not be built again, while no other test has cargo build there."""
+    ours = shutil.ignore_patterns("*birthmark*")
+    if not built.is_dir():
+        return
+    with (built / ".cargo-lock").open("a") as lock:  # cargo's own
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for kept in ("deps", "build", ".fingerprint"):
+            shutil.copytree(built / kept, copy / kept, ignore=ours)
+
+
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a copy of what is compiled and imported, in which other numbers are declared."""
@@ -101,11 +113,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     declared.write_text(text)
     image = copy / "native" / "contract" / "src" / "image.rs"
     image.write_text(image.read_text().replace("SECTIONS_MAX = 16", "SECTIONS_MAX = 15"))
-    ours = shutil.ignore_patterns("*birthmark*")
-    # Crates of others that were built here need not be built again.
-    for kept in ("deps", "build", ".fingerprint"):
-        if (done := ROOT / "target" / "debug" / kept).is_dir():
-            shutil.copytree(done, copy / "target" / "debug" / kept, ignore=ours)
+    copy_crates_of_others(ROOT / "target" / "debug", copy / "target" / "debug")
     yield copy
     shutil.rmtree(copy)  # some 2 GB
 
