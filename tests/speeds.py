@@ -13,7 +13,7 @@ import pytest
 
 QUICK_SECONDS = 10.0
 """What a quick test may take, in seconds of processor time. It tells apart what has to be
-marked deep, and no more: none takes over 3, and processors that others share twice as long."""
+marked deep, and no more: none takes over 3, or on processors that others share twice that."""
 
 DEEP_FIXTURES = frozenset({"shared", "browser", "kernel"})
 """The reference captures, Chromium, and the compiler for FreeBSD's kernel."""

@@ -83,9 +83,9 @@ def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedPr
 
 def copy_crates_of_others(built: Path, copy: Path) -> None:
     """Copy what need not be built again, while no other test has cargo build there."""
-    ours = shutil.ignore_patterns("*birthmark*")
     if not built.is_dir():
         return
+    ours = shutil.ignore_patterns("*birthmark*")
     with (built / ".cargo-lock").open("a") as lock:  # cargo's own
         fcntl.flock(lock, fcntl.LOCK_EX)
         for kept in ("deps", "build", ".fingerprint"):

@@ -70,7 +70,7 @@ def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
     feed = Traffic(f"/dev/fd/{source}")
     watched = Watch(load, feed)
     looked = []
-    with sent(capture, sink):
+    with sent(capture, sink) as look:
         while not feed.ended:
             before = load.operations
             watched.poll()
@@ -78,9 +78,10 @@ def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
             if load.operations > before:
                 watched.seen(SECOND, "ops", 3, [KEYS[len(looked) % len(KEYS)]])
                 looked.append(load.operations)
+                look.set()
             watched.rest()
     os.close(source)
-    assert len(looked) > 1, "all had come before the first look"
+    assert len(looked) > len(KEYS)
     seen = watched.seen(None, "ops", 100_000)
     assert seen.total == read([str(capture)])[0].whole("ops", 1).total
     for key in KEYS:
@@ -91,20 +92,22 @@ def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
 
 
 @contextmanager
-def sent(capture: Path, sink: int) -> Iterator[None]:
-    """Write a capture into a pipe, a piece after the other, and close it."""
+def sent(capture: Path, sink: int) -> Iterator[threading.Event]:
+    """Write a capture into a pipe and close it: a piece, and once it was looked at the next."""
+    looked = threading.Event()
 
     def send() -> None:
         content = capture.read_bytes()
         step = min(len(content) // 7, 1 << 20)
         for at in range(0, len(content), step):
             os.write(sink, content[at : at + step])
-            time.sleep(0.02)  # so that pieces come apart
+            looked.wait(1)  # of a piece that ends no operation there is nothing to see
+            looked.clear()
         os.close(sink)
 
     sender = threading.Thread(target=send)
     sender.start()
-    yield
+    yield looked
     sender.join()
 
 
