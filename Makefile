@@ -6,11 +6,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/sim \
 	-name '*.rs' -o -name '*.[ch]' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+# What is missing is named before anything is built.
+ifneq ($(shell PYTHON="$(PYTHON)" native/prerequisites $(MAKECMDGOALS)),ok)
+$(error Nothing was built)
+endif
 # As setuptools-rust sets them, so that lint and install do not build pyo3 in turns.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap lib lib-uninstall tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources imports lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap lib lib-uninstall tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources generate lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +26,9 @@ quickstart: $(VENV)/.built ## build, then learn from one day of a real capture a
 T ?=
 test: $(VENV)/.built $(if $(T),,lint types rust-test) quick ## lint, types, and each test that answers soon (some: T=tests/predictor)
 
+# Without optimization while linking the helper is built sooner, and is as good to test.
+deep: export CARGO_PROFILE_HINTD_LTO := off
+deep: export CARGO_PROFILE_HINTD_CODEGEN_UNITS := 16
 deep: $(if $(T),,system-packages hintd tested-tap fuzz-regression) slow ## all else: faults, browser, cluster, S3, cross builds, examples (some: T=)
 
 # One virtual environment, filled from the lock files alone.
@@ -66,14 +73,15 @@ types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and t
 		--allowlist native/stubtest-allowlist
 
 rust-test: ## tests of the crates
-	cargo test --locked --quiet
+	umask 022 && cargo test --locked --quiet
 
 wheel: $(VENV)/.dev ## a wheel for any Linux with glibc 2.28, in dist: its users need no Rust and no checkout
 	PIP="$(BIN)/pip" ZIG="$(CURDIR)/$(BIN)/python -m ziglang" native/python/wheel
 
+TAP_PROFILE ?= release
 tap: ## birthmark-tap, which brings `birthmark follow` an interface (needs libpcap-dev)
-	cargo build --locked --release -p birthmark-tap
-	install -D target/release/birthmark-tap $(BIN)/birthmark-tap
+	cargo build --locked --profile $(TAP_PROFILE) -p birthmark-tap
+	install -D target/$(if $(filter dev,$(TAP_PROFILE)),debug,$(TAP_PROFILE))/birthmark-tap $(BIN)/birthmark-tap
 
 # Where the library goes, as in other programs' makefiles; LIB_PROFILE=dev builds it sooner.
 PREFIX ?= /usr/local
@@ -98,14 +106,14 @@ lib-uninstall: ## remove what `make lib` installed, with the same PREFIX and DES
 	[ ! -d "$(DESTDIR)$(PREFIX)/include/birthmark" ] || rmdir "$(DESTDIR)$(PREFIX)/include/birthmark"
 
 tested-tap: # as tap, where there is libpcap; tests that need it are skipped where there is none
-	@if [ -e /usr/include/pcap.h ]; then $(MAKE) --no-print-directory tap; fi
+	@if [ -e /usr/include/pcap.h ]; then $(MAKE) --no-print-directory tap TAP_PROFILE=dev; fi
 
 hintd: $(VENV)/.dev ## the layout hint's helper, for this Linux and for FreeBSD
 	ZIG="$(CURDIR)/$(BIN)/python -m ziglang" layout_hint/hintd/build
 
-fuzz-regression: ## a few seconds of fuzzing from the corpora
-	native/fuzz/run 5
-	layout_hint/fuzz/run 5
+fuzz-regression: ## each decoder reads its corpus once; two seconds of fuzzing what is C
+	native/fuzz/run 0
+	layout_hint/fuzz/run 2
 
 fuzz: $(VENV)/.dev $(VENV)/.built ## ten minutes of fuzzing for each decoder, and conversations in HTTP
 	native/fuzz/run 600
@@ -129,8 +137,11 @@ SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on sources of FreeBSD, SOURCES="/usr/src-13.1 /usr/src-15"; not in make deep
 	TEST_FREEBSD_SOURCES="$(SOURCES)" $(BIN)/pytest tests/layout_hint/ffs/patched.py
 
-imports: $(VENV)/.dev $(VENV)/.built ## draw what imports what, as docs/imports.svg
-	$(BIN)/python docs/imports.py
+# The headers first: the extension is built with them, and the pages show its declarations.
+generate: $(VENV)/.dev ## write the generated files that take seconds (CONTRIBUTING.md lists the others)
+	cargo run --locked --quiet --package birthmark-contract --example headers
+	@$(MAKE) --no-print-directory install
+	$(BIN)/python -m docs.generate
 
 # Its own environment and nothing of the lock. Old libraries are slower, and warn of what newer ones
 # beside them say.

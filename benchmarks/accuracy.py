@@ -1,4 +1,4 @@
-"""How right all models are, and how many files they may say yes of at a bound on false positives.
+"""Accuracy of all models, and the files that they may answer yes for at a bound on false positives.
 
     python -m benchmarks.accuracy --train DAY... --test DAY... [--json OUT] [--plot OUT]
     python -m benchmarks.accuracy --workload campus [--train-days 1] [--test-days 2]
@@ -47,7 +47,7 @@ DEFAULT = [key for key, predicate in BUILT_IN.items() if predicate.subject != "d
 
 
 def say(text: str) -> None:
-    """Tell on standard error what is going on."""
+    """Report progress on standard error."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
@@ -145,13 +145,13 @@ ENDS = [f"{name}_{end}" for name in ("correct", *SHARES[3:]) for end in ("low", 
 
 
 def _row(row: Mapping[str, Any], test: str) -> dict[str, Any]:
-    """Return what the JSON has of a row of ``EVALUATION``: shares instead of percentages."""
+    """Return a row of ``EVALUATION`` for the JSON: shares instead of percentages."""
     about = "" if row["subject"] == "file" else f"{row['subject']}:"
     key = about + row["predicate"]
     shares = {c: None if row[c] is None else row[c] / 100 for c in (*SHARES, *ENDS, "bound")}
-    kept = ("n", "abstained", "broken", "brier", "blocks", "block_seconds", "seed")
+    remaining = ("n", "abstained", "broken", "brier", "blocks", "block_seconds", "seed")
     return {"model": row["model"], "predicate": key, "test": test, **shares} | {
-        column: row[column] for column in kept
+        column: row[column] for column in remaining
     }
 
 
@@ -229,7 +229,7 @@ def report(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def arguments() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""What anonymizing costs, and what it takes from the models: time beside sed, figures beside none.
+"""Cost of anonymizing, and its effect on models: time next to sed's, figures without it.
 
     python -m benchmarks.anonymize --days DAY1 DAY2 --text FILE... [--runs 3] [--json OUT]
 
@@ -55,7 +55,7 @@ def compare(days: list[Path], scratch: Path) -> list[dict[str, Any]]:
 
 
 def commands(path: Path, scratch: Path) -> dict[str, str]:
-    """Return what is measured on a file, by name, as the shell takes it."""
+    """Return the measured commands on a file, by name, for the shell."""
     read = f"gzip -dc '{path}'" if path.suffix == ".gz" else f"cat '{path}'"
     run = f"'{sys.executable}' -m birthmark anonymize '{path}'"
     fresh = f"rm -f '{scratch}/mapping'; {run} --mapping '{scratch}/mapping' --out '{scratch}/out'"
@@ -78,11 +78,11 @@ def measure(path: Path, scratch: Path, runs: int) -> list[dict[str, Any]]:
         {
             "file": path.name,
             "program": name,
-            "seconds": round(median(taken), 3),
-            "records_per_second": round(summary.records_in / median(taken)),
-            "times_birthmark": round(median(taken) / mine, 3),
+            "seconds": round(median(spent), 3),
+            "records_per_second": round(summary.records_in / median(spent)),
+            "times_birthmark": round(median(spent) / mine, 3),
         }
-        for name, taken in samples.items()
+        for name, spent in samples.items()
     ]
 
 

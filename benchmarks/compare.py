@@ -1,4 +1,4 @@
-"""What a change does to speed: two commits, built and measured side by side, in turns.
+"""Effect of a change on speed: two commits, built and measured side by side, in turns.
 
     python -m benchmarks.compare OLD NEW [--rounds 5] [--only WHAT...] [--size 200e6]
                                  [--seconds 2] [--keep DIR] [--json OUT]
@@ -43,7 +43,7 @@ Rates = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class Spread:
-    """What the rounds came to: their median, the least and the greatest."""
+    """Results of the rounds: median, least and greatest."""
 
     median: float
     least: float
@@ -71,7 +71,7 @@ class Figure:
 
 
 def figures(what: str, rounds: Sequence[tuple[Rates, Rates]]) -> list[Figure]:
-    """Return what was measured in rounds, each of the old commit and of the new."""
+    """Return the measurements of rounds, each of the old commit and of the new."""
 
     def values(side: int, name: str, key: str) -> list[float]:
         return [each[side][name][key] for each in rounds if key in each[side][name]]
@@ -118,12 +118,12 @@ def measured(what: str, built: Build, inputs: Path, seconds: float) -> Rates:
 
 
 def say(message: str) -> None:
-    """Tell on standard error what goes on."""
+    """Report progress on standard error."""
     print(message, file=sys.stderr, flush=True)
 
 
 def prepared(commits: Sequence[Commit], scratch: Path, size: int) -> tuple[Path, list[Build]]:
-    """Return what is measured on, and the builds, ready to be measured."""
+    """Return the inputs, and the builds, ready to be measured."""
     inputs, builds = scratch / "inputs", []
     say("writing what is measured on")
     write_inputs(inputs, size)

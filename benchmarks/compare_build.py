@@ -45,7 +45,7 @@ class Build:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the checkout's programs run with: its own commands, its own ``benchmarks``."""
+        """The environment of the checkout's programs: its own commands, its own ``benchmarks``."""
         path = f"{self.python.parent}:{os.environ['PATH']}"
         return os.environ | {"PATH": path, "PYTHONPATH": str(self.checkout)}
 

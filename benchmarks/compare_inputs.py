@@ -1,4 +1,4 @@
-"""What ``benchmarks.compare`` measures on: the same files for both commits."""
+"""Inputs of ``benchmarks.compare``: the same files for both commits."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from typing import Any
 BIRTHMARK = [sys.executable, "-m", "birthmark"]
 CPUS = sorted(os.sched_getaffinity(0))
 LOOKUPS = {"rules": 2_000_000, "forest": 100_000}
-"""How many at once, by the kind of models: a second's work, about."""
+"""Number of files at once, by the type of models: about a second's work."""
 
 Rates = dict[str, dict[str, float]]
 
@@ -39,7 +39,7 @@ def rates(count: float, clock: float, work: float | None = None) -> dict[str, fl
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, float, float]:
-    """Return what a call returns, and its seconds by the clock and of processors."""
+    """Return a call's result, and its seconds by the clock and of processors."""
     clock, work = time.perf_counter(), worked()
     found = run()
     return found, time.perf_counter() - clock, worked() - work
@@ -52,7 +52,7 @@ def worked() -> float:
 
 
 def called(*command: object) -> bytes:
-    """Return what a command prints."""
+    """Return a command's output."""
     return subprocess.run([*map(str, command)], check=True, stdout=subprocess.PIPE).stdout
 
 
@@ -66,7 +66,7 @@ def prepare(inputs: Path, scratch: Path) -> None:
     called(*BIRTHMARK, "train", scratch / "day1", "--registry", registry, "--no-test")
     for kind in LOOKUPS:
         image = ["--registry", registry, "--model", kind, "--out", scratch / kind]
-        called(*BIRTHMARK, "image", *image)
+        called(*BIRTHMARK, "image", *image)  # the old spelling: older commits know no other
     called(*BIRTHMARK, "replay", "build", inputs / "day2.parquet", "--out", scratch / "replay")
     prepare_lookup(scratch)
 
@@ -176,15 +176,15 @@ def answers(inputs: Path, body: str, place: str, process: int, seconds: float) -
 
     def asked(seconds: float) -> dict[str, float]:
         done = subprocess.run([*command, str(seconds)], input=request, check=True, stdout=-1)
-        told: dict[str, float] = json.loads(done.stdout)
-        return told
+        result: dict[str, float] = json.loads(done.stdout)
+        return result
 
     asked(seconds / 4)  # the first answers are slower: the caches are empty
     before = at_work(process)
-    told = asked(seconds)
-    if told["failed"] or not told["answers"]:
-        raise SystemExit(f"{body}: {told} in {seconds} s; expected answers, and only such")
-    return rates(told["answers"], told["seconds"], at_work(process) - before)
+    result = asked(seconds)
+    if result["failed"] or not result["answers"]:
+        raise SystemExit(f"{body}: {result} in {seconds} s; expected answers, and only such")
+    return rates(result["answers"], result["seconds"], at_work(process) - before)
 
 
 def at_work(process: int) -> float:
@@ -197,12 +197,12 @@ def layout(inputs: Path, scratch: Path, seconds: float) -> Rates:
     """Replay a day on a model of a disk, without hints and with them."""
     options = ["--policies", "hotdir+hotname", "--no-nvram", "--jobs", "1", "--json"]
     model = ["--model", scratch / "registry"]
-    told = json.loads(called(*BIRTHMARK, "layout", scratch / "replay", *model, *options))
+    result = json.loads(called(*BIRTHMARK, "layout", scratch / "replay", *model, *options))
     return {
         f"replay under {each['policy']}, operations/s": {
             "rate": statistics.median(each["speed"]["values"])
         }
-        for each in told["results"]
+        for each in result["results"]
     }
 
 

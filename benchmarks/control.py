@@ -1,4 +1,4 @@
-"""What a control of thresholds keeps and costs, on days that differ from those learned from.
+"""Bounds and cost of a control of thresholds, on days that differ from the training days.
 
     python -m benchmarks.control --train DAY... --test DAY... [--noon] [--json OUT] [--plot OUT]
     python -m benchmarks.control --workload campus [--rate 4] [--noon]
@@ -40,11 +40,11 @@ from birthmark.predictor.control import ControlSettings
 
 PREDICATES = {key: each for key, each in BUILT_IN.items() if each.subject != "directory"}
 LEAST = 0.9
-"""Of the true positives of the best static threshold, the part that a control may not go below."""
+"""Least share of the best static threshold's true positives that a control must reach."""
 
 
 def say(text: str) -> None:
-    """Tell on standard error what is going on."""
+    """Report progress on standard error."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
@@ -57,13 +57,13 @@ def trained(days: Sequence[Day], kind: str, bound: float) -> TrainedModel:
     return model.fit(files, names, list(PREDICATES.values()), [kind])
 
 
-def table(rows: Sequence[dict[str, Any]], told: str) -> Table:
-    """Return a table of the figures where so much is told."""
-    title = f"{rows[0]['test']}, told {told}: true positives (false positives), percent of files"
+def table(rows: Sequence[dict[str, Any]], scope: str) -> Table:
+    """Return a table of the figures at a history scope."""
+    title = f"{rows[0]['test']}, scope {scope}: true positives (false positives), percent of files"
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("Predicate", "served", "calibrated", "best in hindsight", "served of best"):
         shown.add_column(heading, justify="left" if heading == "Predicate" else "right")
-    own = [row for row in rows if row["told"] == told]
+    own = [row for row in rows if row["scope"] == scope]
     for row in own:
         cells = [_cell(row[who]) for who in WHO]
         part = _part(row)
@@ -96,7 +96,7 @@ def report(rows: Sequence[dict[str, Any]]) -> None:
     console = Console(width=120)
     for test in dict.fromkeys(row["test"] for row in rows):
         own = [row for row in rows if row["test"] == test]
-        console.print(*(table(own, told) for told in ASKED))
+        console.print(*(table(own, scope) for scope in ASKED))
         if "back_after" in own[0]["served"]:
             console.print(noon_table(own))
 
@@ -105,18 +105,18 @@ def noon_table(rows: Sequence[dict[str, Any]]) -> Table:
     """Return after how many births each predicate that left its bound is back within it."""
     title = f"births after noon until the next {WINDOW} keep the bound (–: not on that day)"
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("Predicate", "told", "with control", "calibrated"):
-        shown.add_column(heading, justify="left" if heading in ("Predicate", "told") else "right")
+    for heading in ("Predicate", "scope", "with control", "calibrated"):
+        shown.add_column(heading, justify="left" if heading in ("Predicate", "scope") else "right")
     for row in rows:
         back = [row[who]["back_after"] for who in WHO[:2]]
         if back != [0, 0]:
             ends = ("–" if births is None else f"{births:,}" for births in back)
-            shown.add_row(row["predicate"], row["told"], *ends)
+            shown.add_row(row["predicate"], row["scope"], *ends)
     return shown
 
 
 def arguments() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -14,7 +14,7 @@ from birthmark.predictor.control import Control, ControlSettings
 from birthmark.training.statistics.bootstrap import blocks_of, interval, resampled
 
 WHO = ("served", "static", "best")
-"""Who answered: the control, the calibrated threshold, and the best one in hindsight."""
+"""Sources of answers: the control, the calibrated threshold, and the best one in hindsight."""
 
 WINDOW = 1000
 """Births of a running share, and of the stretch that must keep the bound to be back within it."""
@@ -22,25 +22,25 @@ WINDOW = 1000
 
 @dataclass(frozen=True)
 class Played:
-    """A stream, and by ``WHO`` what was said of its births."""
+    """A stream, and by ``WHO`` the answers for its births."""
 
     stream: Stream
-    said: dict[str, Bools]
+    answers: dict[str, Bools]
 
     def row(self, test: str, bound: float, noon: int | None) -> dict[str, Any]:
         """Return the figures, for JSON: shares of ``n``, and whether they are ``over`` the bound.
 
-        ``back_after`` is after how many births from ``noon`` on the bound is kept again.
+        ``back_after`` is the number of births from ``noon`` on until the bound holds again.
         """
-        predicate, told = self.stream.row
-        row = {"test": test, "predicate": predicate, "told": told, "n": len(self.stream.truths)}
+        predicate, scope = self.stream.row
+        row = {"test": test, "predicate": predicate, "scope": scope, "n": len(self.stream.truths)}
         return row | {who: self._figures(who, bound, noon) for who in WHO}
 
     def _figures(self, who: str, bound: float, noon: int | None) -> dict[str, Any]:
         wrong = self.wrong(who)
         found: dict[str, Any] = {
             "false_positives": float(wrong.mean()),
-            "true_positives": float((self.said[who] & self.stream.truths).mean()),
+            "true_positives": float((self.answers[who] & self.stream.truths).mean()),
             "over": over(wrong, self.stream.born, bound),
         }
         if noon is not None:
@@ -49,13 +49,13 @@ class Played:
 
     def wrong(self, who: str) -> Bools:
         """Return which births got a yes that was false."""
-        return self.said[who] & ~self.stream.truths
+        return self.answers[who] & ~self.stream.truths
 
     def _back_after(self, wrong: Bools, noon: int, bound: float) -> int | None:
         first = int(np.searchsorted(self.stream.born, noon))
         sums = np.convolve(wrong[first:], np.ones(WINDOW), "valid")
-        kept = np.flatnonzero(sums <= bound * WINDOW)
-        return int(kept[0]) if len(kept) else None
+        remaining = np.flatnonzero(sums <= bound * WINDOW)
+        return int(remaining[0]) if len(remaining) else None
 
 
 def over(wrong: Bools, born: Ints, bound: float) -> bool:
@@ -75,6 +75,6 @@ def play(streams: Sequence[Stream], settings: ControlSettings) -> Iterator[Playe
     """Play the streams of a day under one control, which starts from the calibrated thresholds."""
     control = Control({stream.row: stream.static for stream in streams}, settings)
     for stream in streams:
-        best = stream.said(stream.best(settings.bound))
-        answers = (stream.controlled(control), stream.said(stream.static), best)
+        best = stream.answers(stream.best(settings.bound))
+        answers = (stream.controlled(control), stream.answers(stream.static), best)
         yield Played(stream, dict(zip(WHO, answers, strict=True)))

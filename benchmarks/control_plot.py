@@ -31,8 +31,8 @@ def draw(played: Sequence[Played], noon: int, bound: float, out: Path) -> None:
         figure, axes = plt.subplots(
             len(ASKED), 1, figsize=(9, 7), sharex=True, layout="constrained"
         )
-        for told, axis in zip(ASKED, axes, strict=True):
-            own = [each for each in played if each.stream.row[1] == told]
+        for scope, axis in zip(ASKED, axes, strict=True):
+            own = [each for each in played if each.stream.row[1] == scope]
             for who, colour in zip(SHOWN, plot_style.COLOURS[1::-1], strict=True):
                 births, shares = _running(own, who, noon)
                 middle, high = np.quantile(shares, (0.5, 0.9), axis=0)
@@ -40,7 +40,7 @@ def draw(played: Sequence[Played], noon: int, bound: float, out: Path) -> None:
                 axis.plot(births, middle, color=colour, label=SHOWN[who])
             axis.axhline(100 * bound, color="black", lw=1, ls=":")
             axis.axvline(0, color="grey", lw=1)
-            axis.set_title(f"told {told}", loc="left")
+            axis.set_title(f"history scope {scope}", loc="left")
             axis.set_ylabel("false positives, %")
         axes[0].legend(frameon=False)
         axes[-1].set_xlabel("births after noon")

@@ -12,24 +12,24 @@ from benchmarks.days import Day
 from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.data.common.durations import SECOND
 from birthmark.features.history import shape
-from birthmark.features.told import Told, forgotten
+from birthmark.features.history_scope import HistoryScope, mask_history
 from birthmark.predictor import Predicate, TrainedModel, births
 from birthmark.predictor.answers.operating_points import NEVER, says_yes
 from birthmark.predictor.control import UNKNOWN, Control, Row, outcomes
 from birthmark.training.evaluate.cases import Labelled, labelled
 
 STEP = SECOND // 10
-"""How often thresholds are published, microseconds of the trace's time."""
+"""Interval of publishing thresholds, microseconds of the trace's time."""
 
-ASKED: tuple[Told, ...] = ("directory", "nothing")
-"""Told all, and asked bare: by name, mode, user and group alone."""
+ASKED: tuple[HistoryScope, ...] = ("directory", "nothing")
+"""History scopes: all, and none (name, mode, user and group alone)."""
 
 _CREATED_AS = ("name", "dir_fh", "dir_name", "mode")
 
 
 @dataclass(frozen=True)
 class Stream:
-    """The births of a day that one predicate is asked of, so much told, by time.
+    """The births of a day for one predicate and history scope, by time.
 
     ``truths`` are what became of them in the end; ``counted`` what is counted for it, and
     ``known_at`` when. ``static`` is the calibrated threshold.
@@ -53,16 +53,16 @@ class Stream:
         scores, true = self.scores[order], np.cumsum(self.truths[order])
         false = np.arange(1, len(order) + 1) - true
         last = np.append(scores[1:] != scores[:-1], True)
-        kept = np.flatnonzero(last & (false <= bound * len(order)) & (true >= false))
-        return float(scores[kept[-1]]) if len(kept) else None
+        remaining = np.flatnonzero(last & (false <= bound * len(order)) & (true >= false))
+        return float(scores[remaining[-1]]) if len(remaining) else None
 
-    def said(self, threshold: float | None) -> Bools:
+    def answers(self, threshold: float | None) -> Bools:
         """Return the answers at a threshold."""
         return says_yes(self.scores, threshold)
 
     def controlled(self, control: Control) -> Bools:
         """Return the answers as served while ``control`` learns the outcomes as they come."""
-        predicate, told = self.row
+        predicate, scope = self.row
         controller = control.controllers[self.row]
         arrival = np.argsort(self.known_at, kind="stable")
         arrival = arrival[self.known_at[arrival] != UNKNOWN]
@@ -74,25 +74,25 @@ class Stream:
             threshold = controller.threshold
             in_force[asked[step] : asked[step + 1]] = NEVER if threshold is None else threshold
             own = arrival[known[step] : known[step + 1]]
-            control.observe(predicate, told, self.scores[own], in_force[own], self.counted[own])
+            control.observe(predicate, scope, self.scores[own], in_force[own], self.counted[own])
         return self.scores >= in_force
 
 
 def streams(
     model: TrainedModel, kind: str, day: Day, predicates: Mapping[str, Predicate]
 ) -> list[Stream]:
-    """Return the streams of a day, told all and nothing, as a kind of models scores its births."""
+    """Return the streams of a day with and without history, scored by a kind of models."""
     test = labelled(predicates, day.files, day.names, model.creates)
     return [
         stream
-        for told in ASKED
+        for scope in ASKED
         for own in test.values()
-        for stream in _streams(model, kind, own, told)
+        for stream in _streams(model, kind, own, scope)
     ]
 
 
-def _streams(model: TrainedModel, kind: str, asked: Labelled, told: Told) -> list[Stream]:
-    scores = model.scores(forgotten(asked.creates, told), kind, asked.predicates)
+def _streams(model: TrainedModel, kind: str, asked: Labelled, scope: HistoryScope) -> list[Stream]:
+    scores = model.scores(mask_history(asked.creates, scope), kind, asked.predicates)
     born = asked.lives["born"].cast(pa.int64()).to_numpy()
     found = []
     for key, outcome in outcomes(asked.lives, asked.predicates).items():
@@ -100,9 +100,9 @@ def _streams(model: TrainedModel, kind: str, asked: Labelled, told: Told) -> lis
         order = np.argsort(born[known], kind="stable")
         columns = (born, np.asarray(scores[key], dtype=np.float64), outcome.known_at)
         time, score, at = (column[known][order] for column in columns)
-        static = model.of_kind(kind).point(key, told).bounded
+        static = model.of_kind(kind).point(key, scope).bounded
         counted = outcome.truths[known][order]
-        found.append(Stream((key, told), time, score, truths[order], at, counted, static))
+        found.append(Stream((key, scope), time, score, truths[order], at, counted, static))
     return found
 
 

@@ -23,7 +23,7 @@ from birthmark.training.learn.train import Lives
 
 @dataclass(frozen=True)
 class Day:
-    """What lived in one day, or in whatever stretch of time stands for one.
+    """Files that lived in one day, or in a period that stands for one.
 
     ``files`` and ``names`` are tables of ``data.schema``, births and all else.
     """
@@ -67,7 +67,7 @@ def generated_days(name: str, days: int, seed: int, scratch: Path, rate: float =
 
 
 class Known:
-    """Makes creates of births, told what was seen before each of them: in earlier calls, too.
+    """Makes creates of births, with the history before each of them, from earlier calls, too.
 
     Days must come in the order of their time.
     """
@@ -79,7 +79,7 @@ class Known:
         """Return the creates of ``births``, row by row."""
         if subject == "directory":
             return from_directories(births)
-        told = births.append_column(
+        result = births.append_column(
             "history", self._histories[subject].follow(births, DEFAULTS.behind)
         )
-        return from_files(told) if subject == "file" else from_names(told)
+        return from_files(result) if subject == "file" else from_names(result)

@@ -25,7 +25,7 @@ DUMP = [sys.executable, "-m", "birthmark", "dump"]
 
 
 def programs(capture: Path, text: Path, dataset: Path) -> dict[str, tuple[str, list[str]]]:
-    """Return what is measured, by name: what it reads, and the command."""
+    """Return the measurements by name: the input, and the command."""
     found = {
         "birthmark dump (capture)": ("capture", [*DUMP, str(capture)]),
         "birthmark dump (Parquet)": ("text", [*DUMP, "--from", "operations", str(dataset)]),
@@ -42,7 +42,7 @@ def programs(capture: Path, text: Path, dataset: Path) -> dict[str, tuple[str, l
 
 
 def lines(command: list[str]) -> int:
-    """Return how many lines a command prints."""
+    """Return the number of lines that a command prints."""
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout
         return sum(1 for _ in process.stdout)

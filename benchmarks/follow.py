@@ -1,4 +1,4 @@
-"""How fast ``birthmark follow`` is beside decoding alone, and how far it lags behind a busy server.
+"""Speed of ``birthmark follow`` against decoding alone, and its lag behind a busy server.
 
     python -m benchmarks.follow FILE... [--runs 3] [--rate 50000] [--json OUT]
 
@@ -38,13 +38,13 @@ def followed(path: Path, out: Path) -> Run:
 
 
 def speed(path: Path, runs: int) -> dict[str, Any]:
-    """Return how long decoding and following take, in turns."""
+    """Return the times of decoding and following, in turns."""
     decoded, poured = [], []
     for _ in range(runs):
         with tempfile.TemporaryDirectory() as folder:
             decoded.append(timed([*DECODE, str(path)], tells=True))
             poured.append(followed(path, Path(folder, "out")))
-    decode, follow = (Run(*map(min, zip(*taken, strict=True))) for taken in (decoded, poured))
+    decode, follow = (Run(*map(min, zip(*spent, strict=True))) for spent in (decoded, poured))
     return {
         "file": path.name,
         "decode_seconds": round(decode.seconds, 3),
@@ -55,7 +55,7 @@ def speed(path: Path, runs: int) -> dict[str, Any]:
 
 
 def lag(path: Path, rate: float) -> dict[str, Any]:
-    """Return how far a follower lags behind a capture that is played at a rate of operations."""
+    """Return a follower's lag behind a capture that is played at a rate of operations."""
     packets = Packets(path)
     with tempfile.TemporaryDirectory() as folder:
         operations = _operations(path, Path(folder, "counted"))
@@ -65,15 +65,15 @@ def lag(path: Path, rate: float) -> dict[str, Any]:
             assert follower.stdin
             assert follower.stdout
             _play(packets, due, follower.stdin)
-            told = json.loads(follower.stdout.read())
+            result = json.loads(follower.stdout.read())
     wanted = ("operations", "lag_p50", "lag_p99", "peak_memory")
-    return {"file": path.name, "rate": rate, **{name: told[name] for name in wanted}}
+    return {"file": path.name, "rate": rate, **{name: result[name] for name in wanted}}
 
 
 def _operations(path: Path, out: Path) -> int:
     command = f"cat '{path}' | {' '.join(FOLLOW)} '{out}' --json"
-    told = subprocess.run(command, shell=True, check=True, capture_output=True).stdout
-    return int(json.loads(told)["operations"])
+    result = subprocess.run(command, shell=True, check=True, capture_output=True).stdout
+    return int(json.loads(result)["operations"])
 
 
 def _play(packets: Packets, due: Any, to: Any) -> None:

@@ -43,21 +43,21 @@ def cost(command: list[str]) -> tuple[float, float]:
 
 
 def measure(servers: int, calls: int, runs: int, scratch: Path) -> dict[str, Any]:
-    """Return what the ingest of one trace costs."""
+    """Return the cost of ingesting one trace."""
     trace, out = scratch / f"{servers}.txt", scratch / "dataset"
     with trace.open("w") as file:
         file.writelines(lines(servers, calls))
     command = [sys.executable, "-m", "birthmark", "ingest", str(trace), "--out", str(out)]
-    taken, files = [], 0
+    spent, files = [], 0
     for _ in range(runs):
-        taken.append(cost(command))
+        spent.append(cost(command))
         files = len(list(out.rglob("*.parquet")))
         shutil.rmtree(out)
     return {
         "servers": servers,
         "mb": round(trace.stat().st_size / 1e6, 1),
-        "seconds": round(median(seconds for seconds, _ in taken), 2),
-        "peak_mb": round(max(memory for _, memory in taken)),
+        "seconds": round(median(seconds for seconds, _ in spent), 2),
+        "peak_mb": round(max(memory for _, memory in spent)),
         "files": files,
     }
 

@@ -1,4 +1,4 @@
-"""How many block writes fall in a region of so many blocks, by what it is filled with.
+"""Block writes in a region of limited size, by the policy that fills it.
 
     python -m benchmarks.heat --train DAY... --test DAY [--workloads campus eecs03 deas03]
                               [--rate 1] [--regions 256 1024 4096] [--json OUT]
@@ -19,7 +19,7 @@ allocator are the replay's business.) The policies:
 - ``optimal``: the blocks that were written most, as the thesis has it: no block is used again;
 - ``bound``: what no policy can exceed, as it lets the blocks taken be as many on average.
 
-The second table: how many of the hot births fall in directories that are said to be hot, by
+The second table: how many of the hot births fall in directories predicted to be hot, by
 ``HotDirs`` from names alone and from what was born there before, and by the thesis's list.
 """
 
@@ -49,7 +49,7 @@ from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
 from birthmark.features import from_files, seen_before
 from birthmark.predictor import FILE_PREDICATES, NameModel, births
-from birthmark.predictor.heat import HotDirs, WriteRates, asked, bar, directories, fill
+from birthmark.predictor.heat import HotDirs, WriteRates, bar, directories, entry_bar, fill
 from birthmark.predictor.heat.keys import keys_of
 from birthmark.predictor.heat.rates import measured
 from birthmark.predictor.predicates import DIRECTORY_PREDICATES
@@ -136,7 +136,7 @@ def wanted_blocks(day: Day, benefit: Any, price: Any) -> float:
 
 
 def counts(day: Day) -> tuple[Any, Any]:
-    """Return how often each block was written, and for how many hours it was there."""
+    """Return the number of writes of each block, and its lifetime in hours."""
     key = pd.DataFrame({"row": day.row, "block": day.block, "time": day.time})
     each = key.groupby(["row", "block"])["time"].agg(["size", "min"]).reset_index()
     until = day.files["observed_until"].cast(pa.int64()).to_numpy()[each["row"]]
@@ -256,7 +256,7 @@ def compare(train: list[Day], day: Day, regions: list[int]) -> list[dict[str, An
         row = {"region": region, "hotname": wanted_blocks(day, thesis, np.full(region + 1, 0.5))}
         for name, (learned, benefit) in policies.items():
             of = truth["block_hours"] / day.hours if name == "perfect" else occupied
-            price = asked(bar(region, learned * of, of), full)
+            price = entry_bar(bar(region, learned * of, of), full)
             row[name] = wanted_blocks(day, benefit, price)
         rows.append(row | {"optimal": optimal(day, region), "bound": bound(day, region)})
     return rows
@@ -283,8 +283,8 @@ def compare_directories(train: list[Day], day: Day) -> list[dict[str, Any]]:
     coming, true = coming.filter(known), truth.filter(known)
     born, hot = (np.asarray(coming[column]) for column in ("births", "hot_births"))
     rows = []
-    for way, said in ways.items():
-        found = np.asarray(said.filter(known))
+    for way, answer in ways.items():
+        found = np.asarray(answer.filter(known))
         hits = int((found & np.asarray(true)).sum())
         rows.append(
             {

@@ -13,7 +13,7 @@ from birthmark_native.results import AskedCreate
 
 
 class HintService:
-    """Asks ``POST /v1/hints`` at a Unix socket, over one connection that is kept."""
+    """Asks ``POST /v1/hints`` at a Unix socket, over one persistent connection."""
 
     def __init__(self, path: Path | str) -> None:
         """Connect when it is first asked."""
@@ -24,13 +24,13 @@ class HintService:
         """Return the bits of the verdict.
 
         Raises ``TimeoutError`` where there is none within so many seconds, another ``OSError``
-        where nobody listens, and ``ValueError`` where what is said is none.
+        where nobody listens, and ``ValueError`` for a malformed answer.
         """
-        body, kept = json.dumps(_body(create)), self._connection.sock is not None
+        body, remaining = json.dumps(_body(create)), self._connection.sock is not None
         try:
             return self._asked(body, seconds)
         except (RemoteDisconnected, BrokenPipeError):
-            if not kept:
+            if not remaining:
                 raise
             return self._asked(body, seconds)  # it was closed since; to ask twice does no harm
 
@@ -60,7 +60,7 @@ class _UnixConnection(HTTPConnection):
         self._path = path
 
     def wait(self, seconds: float) -> None:
-        """Let what comes next take so many seconds at most."""
+        """Limit the time of the next call."""
         self.timeout = seconds
         if self.sock is not None:
             self.sock.settimeout(seconds)
@@ -73,7 +73,7 @@ class _UnixConnection(HTTPConnection):
 
 
 def _body(create: AskedCreate) -> dict[str, str | int | bool]:
-    """Return what the service is asked. Only the hour of the time is known, not the day."""
+    """Return the request to the service. Only the hour of the time is known, not the day."""
     name, is_directory, (mode, uid, gid), hour = create
     body: dict[str, str | int | bool | None] = {
         "is_directory": is_directory,

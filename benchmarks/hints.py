@@ -1,4 +1,4 @@
-"""What hints to a file system say yes to, and how many of a day's block writes that covers.
+"""Positives of hints to a file system, and the share of a day's block writes that they cover.
 
     python -m benchmarks.hints --train DAY... --test DAY [--kinds rules able name forest]
                                [--points bounded accurate] [--json OUT]
@@ -59,8 +59,8 @@ def disk_writes(day: Day) -> tuple[Any, Any, Any]:
     gone = (
         (until - since <= SYNC) & np.asarray(files["death_seen"]) & np.asarray(files["birth_seen"])
     )
-    kept = ~gone[day.row]
-    flushes = np.unique(np.stack([day.row, day.block, day.time // SYNC])[:, kept], axis=1)
+    remaining = ~gone[day.row]
+    flushes = np.unique(np.stack([day.row, day.block, day.time // SYNC])[:, remaining], axis=1)
     (row, block), times = np.unique(flushes[:2], axis=1, return_counts=True)
     return row, block, times
 
@@ -69,7 +69,7 @@ def measured(model: TrainedModel, kind: Kind, point: Point, day: Day) -> dict[st
     """Return the figures of one image."""
     image = Image(hint_image(model, kind, point))
     folders = directories(day.everything)
-    said = verdict_columns(image, day.files, False)
+    answer = verdict_columns(image, day.files, False)
     hot_dirs = verdict_columns(image, folders, True)["HotDir"]
     born = np.asarray(day.files["birth_seen"])
     label = BUILT_IN["HotName"].evaluate(day.files)
@@ -77,20 +77,20 @@ def measured(model: TrainedModel, kind: Kind, point: Point, day: Day) -> dict[st
     cold = np.asarray(pc.invert(label).fill_null(False)) & born
     row, block, times = disk_writes(day)
     most = np.argsort(-times, kind="stable")[:REGION_BLOCKS]
-    rewritten = said["HotWrite"][row]
+    rewritten = answer["HotWrite"][row]
     births = np.asarray(folders["hot_births"])
     return {
         "kind": kind,
         "point": point,
         "hot births": int(hot.sum()),
-        "found": int((said["HotName"] & hot).sum()),
-        "false": int((said["HotName"] & cold).sum()),
-        "old, called HotName": int((said["HotName"] & ~born).sum()),
+        "found": int((answer["HotName"] & hot).sum()),
+        "false": int((answer["HotName"] & cold).sum()),
+        "old, called HotName": int((answer["HotName"] & ~born).sum()),
         "directories": len(folders),
         "HotDir": int(hot_dirs.sum()),
         "of hot births": births[hot_dirs].sum() / max(births.sum(), 1),
         "files": len(day.files),
-        "HotWrite": int(said["HotWrite"].sum()),
+        "HotWrite": int(answer["HotWrite"].sum()),
         "of writes": times[rewritten].sum() / times.sum(),
         "hottest 4 MB": times[most].sum() / times.sum(),
         "of it": times[most][rewritten[most]].sum() / times[most].sum(),

@@ -1,4 +1,4 @@
-"""What the layout hook adds to a create: in table mode, and waiting for a service in each state.
+"""Cost of the layout hook for a create: in table mode, and waiting for a service in each state.
 
     python -m benchmarks.hook --train DAY --test DAY [--kind name] [--rounds 10] [--json OUT]
 
@@ -7,8 +7,8 @@ asked. In C (``hook.c`` beside this, call by call): the lookup in the hint image
 table mode, and in query mode, which is asynchronous, the look-up in its cache of decisions, known
 and unknown. Through the replay's home, waiting for a service on a Unix socket, each create of a
 kind of its own, so that none is known: `birthmark serve` up; a server in its place that is slow
-(10 ms) or hung (it never answers); and none. Last the real creates with the service up, of which
-most are of a kind that was asked of before.
+(10 ms) or hung (it never answers); and none. Last the real creates with the service up; most are
+of a kind that was looked up before.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class HeldServer(ThreadingUnixStreamServer):
         self.delay, self.ending = delay, threading.Event()
 
     def handle_error(self, *_: object) -> None:
-        """Let go of a client that did not wait."""
+        """Drop a client that did not wait."""
 
 
 class Held(BaseHTTPRequestHandler):
@@ -133,7 +133,7 @@ def held(path: Path, delay: float | None) -> Iterator[None]:
 
 
 def strangers(creates: pa.Table) -> pa.RecordBatch:
-    """Return creates of which each has an owner of its own, so that none is of a known kind."""
+    """Return creates with distinct owners, so that none is of a known kind."""
     rows = creates.slice(0, WAITING)
     owners = pa.array(np.arange(len(rows)) + 1_000_000, pa.uint32())
     rows = rows.set_column(rows.schema.get_field_index("uid"), "uid", owners)
@@ -141,7 +141,7 @@ def strangers(creates: pa.Table) -> pa.RecordBatch:
 
 
 def waited(path: Path, rows: pa.RecordBatch, deadline: float) -> dict[str, Any]:
-    """Return what creates took that waited for the service at ``path``, in microseconds."""
+    """Return the latencies of creates that wait for the service at ``path``, in microseconds."""
     hook = Hook(service=HintService(path), deadline=deadline)
     times = hook.ask(rows)[1].to_numpy() / 1000
     counters = json.loads(hook.counters)
@@ -151,7 +151,7 @@ def waited(path: Path, rows: pa.RecordBatch, deadline: float) -> dict[str, Any]:
 
 
 def in_sync(model: TrainedModel, args: argparse.Namespace, creates: pa.Table, folder: Path) -> Any:
-    """Return what waiting takes, a row for each state of the service and deadline."""
+    """Return the cost of waiting, a row for each state of the service and deadline."""
     registry, rows = folder / "registry", []
     manifest = {"serve": args.kind, "point": "accurate", "trained_on": {}, "figures": []}
     Registry(registry).publish(model.save, manifest)

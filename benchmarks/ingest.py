@@ -28,7 +28,7 @@ DECODE = [sys.executable, "-m", "benchmarks.decode"]
 
 
 class Run(NamedTuple):
-    """What one run of a program took."""
+    """Cost of one run of a program."""
 
     seconds: float
     cpu_seconds: float
@@ -40,19 +40,19 @@ def timed(command: list[str] | str, runs_in_shell: bool = False, tells: bool = F
     began = time.monotonic()
     stdout = subprocess.PIPE if tells else subprocess.DEVNULL
     process = subprocess.Popen(command, shell=runs_in_shell, stdout=stdout)
-    said = process.stdout.read() if process.stdout else b""
+    answer = process.stdout.read() if process.stdout else b""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds, cpu_seconds = time.monotonic() - began, usage.ru_utime + usage.ru_stime
     if process.returncode:
         raise SystemExit(f"{command}: exit code {process.returncode}")
     if tells:
-        seconds, cpu_seconds = map(float, said.split())
+        seconds, cpu_seconds = map(float, answer.split())
     return Run(seconds, cpu_seconds, usage.ru_maxrss / 1024)
 
 
 def commands(path: Path, out: Path, is_text: bool) -> dict[str, list[str] | str]:
-    """Return what is measured on a file, by name; first the program that only reads it."""
+    """Return the measured programs on a file, by name; first one that only reads it."""
     found: dict[str, list[str] | str] = {}
     if is_text and path.suffix == ".gz":
         found["gzip -dc | wc -l"] = f"gzip -dc '{path}' | wc -l"
@@ -77,11 +77,11 @@ def measure(
     samples: dict[str, list[Run]] = {}
     for _ in range(runs):
         for name, command in commands(path, out, is_text).items():
-            taken = timed(command, isinstance(command, str), name.startswith("decode"))
-            samples.setdefault(name, []).append(taken)
+            spent = timed(command, isinstance(command, str), name.startswith("decode"))
+            samples.setdefault(name, []).append(spent)
             shutil.rmtree(out, ignore_errors=True)
     size = plain_size(path)
-    least = {name: Run(*map(min, zip(*taken, strict=True))) for name, taken in samples.items()}
+    least = {name: Run(*map(min, zip(*spent, strict=True))) for name, spent in samples.items()}
     reading = next(iter(least.values()))
     return [
         {

@@ -1,4 +1,4 @@
-"""What hints do to locality and time on disk, beside the thesis's Tables 7.1 to 7.4; and how fast.
+"""Effect of hints on locality and time on disk, with the thesis's Tables 7.1 to 7.4; and speed.
 
     python -m benchmarks.layout [WORKLOAD...] [--rate 0.1] [--days 4] [--captures DAY...]
                                 [--seeds 3] [--geometry freebsd48] [--region-start 0]
@@ -9,8 +9,8 @@ Friday's are replayed from 10:00 to 16:00, each on a new file system, as in thes
 ``--rate`` is the part of the thesis's load; the cache has as great a part of the thesis's. Of
 captures, the first trains, and each of the others is a day, with a cache of ``--cache``.
 
-Locality is from replays at the trace's own pace: with a part of the users each has so much more of
-the operations that follow one another at full speed, and the syncer's half minute would make one
+Locality is from replays at the trace's own pace: with a part of the users each has more of the
+operations that follow one another at full speed, and the syncer's half minute would make one
 write of many that the thesis's machine made apart. Gains in time are from replays at full speed.
 
 A row is a day: the writes in the region, in percent, by default, with HotDir and HotName, with
@@ -118,7 +118,7 @@ def trained(name: str, trace: Path, scratch: Path) -> Path:
 
 
 def decode_rate(build_directory: Path) -> float:
-    """Return how many operations per second pyarrow reads of a build."""
+    """Return pyarrow's rate of reading a build, in operations per second."""
     began, rows = time.monotonic(), 0
     for batch in pq.ParquetFile(build_directory / "operations.parquet").iter_batches(1 << 16):
         rows += len(batch)
@@ -126,7 +126,7 @@ def decode_rate(build_directory: Path) -> float:
 
 
 def published(name: str, day: str) -> dict[str, float] | None:
-    """Return what the thesis has of a workload's day, or of that weekday, in percent."""
+    """Return the thesis's figures for a workload's day, or for that weekday, in percent."""
     title = name.upper()
     default, both = (locality(title, day, policy) for policy in (DEFAULT, BOTH))
     gains = improvement(title, day, BOTH), improvement(title, day, NVRAM)
@@ -186,7 +186,7 @@ def result_of(
 
 
 def slower(result: Result) -> bool:
-    """Tell whether a policy is slower than Default, by more than seeds differ."""
+    """Return whether a policy is slower than Default, by more than seeds differ."""
     return result.improvement.mean < -(result.improvement.deviation or 0.0)
 
 
@@ -249,16 +249,16 @@ def run(sites: list[Site], scratch: Path) -> dict[str, Any]:
     days: list[dict[str, Any]] = []
     comparisons, speeds = {}, {}
     for site in sites:
-        kept = scratch / f"{site.name}-days"
+        remaining = scratch / f"{site.name}-days"
         began = time.monotonic()
         still = site.options.model_copy(update={"pace": "trace", "nvram": False})
-        found = study(site.traces, site.model, still, kept)
-        timed = study(site.traces, site.model, site.options, kept)
+        found = study(site.traces, site.model, still, remaining)
+        timed = study(site.traces, site.model, site.options, remaining)
         for row in rows(site, found, timed):
             show(row)
             days.append(row)
         comparisons[site.name] = {"locality": to_json(found), "elapsed": to_json(timed)}
-        first = site.traces[0] if site.traces[0].is_dir() else kept / found.days[0]
+        first = site.traces[0] if site.traces[0].is_dir() else remaining / found.days[0]
         speeds[site.name] = {
             "replay": max(speed for each in found.results for speed in each.speed.values),
             "decode": decode_rate(first),

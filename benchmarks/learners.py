@@ -64,12 +64,12 @@ def boosted(model: Any, columns: list[int], leaves: Callable[[Any], int]) -> Lea
     """Return the learner that boosts trees, predicate by predicate."""
 
     def learn(matrix: Any, labels: Any, seed: int) -> tuple[Scorer, float]:
-        kept: list[Any] = []
+        remaining: list[Any] = []
         for answers in labels.T:
-            kept.append(model(seed).fit(matrix[:, columns], answers))
-        size = sum(12 * leaves(one) for one in kept) / len(kept)
+            remaining.append(model(seed).fit(matrix[:, columns], answers))
+        size = sum(12 * leaves(one) for one in remaining) / len(remaining)
         return lambda rows: np.column_stack(
-            [one.predict_proba(rows[:, columns])[:, 1] for one in kept]
+            [one.predict_proba(rows[:, columns])[:, 1] for one in remaining]
         ), size
 
     return learn
@@ -99,7 +99,7 @@ def light_gbm(seed: int) -> Any:
 
 
 def learners() -> dict[str, Learner]:
-    """Return what is compared, by name."""
+    """Return the compared learners, by name."""
     found = {
         "forest, as used": as_used,
         "extra trees, unbounded": forest_of(ExtraTreesRegressor, n_estimators=32, max_features=0.4),
@@ -120,7 +120,7 @@ def learners() -> dict[str, Learner]:
 
 
 def lives(paths: list[Path], history: History) -> pa.Table:
-    """Return the births of datasets, told of what was before."""
+    """Return the births of datasets, with their history."""
     every = []
     for path in paths:
         files = births(read_files(path))
@@ -135,7 +135,7 @@ def answers_of(files: pa.Table, keys: list[str]) -> Any:
 
 
 def judge(scores: Any, truth: Any, held: Any, held_truth: Any, block: Any) -> dict[str, float]:
-    """Return how right one predicate's scores are, in percent."""
+    """Return the accuracy of one predicate's scores, in percent."""
     known = ~np.isnan(held_truth)
     part = Slice(held[known], held_truth[known] == 1, block[known])
     bounded = choose(part, Limit()).bounded

@@ -15,7 +15,7 @@
 #include <sys/fanotify.h>
 #include <unistd.h>
 
-#define	TOLD	(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME_TARGET)
+#define	EVENTS	(FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_DFID_NAME_TARGET)
 #define	AT_ONCE	8192
 #define	PAUSE	500	/* microseconds */
 
@@ -27,7 +27,7 @@ int
 main(int argc, char **argv)
 {
 	static char events[AT_ONCE];
-	int watch = fanotify_init(TOLD, O_RDONLY | O_CLOEXEC);
+	int watch = fanotify_init(EVENTS, O_RDONLY | O_CLOEXEC);
 
 	if (argc != 2 || watch < 0 || fanotify_mark(watch, FAN_MARK_ADD | FAN_MARK_FILESYSTEM,
 	    FAN_CREATE, AT_FDCWD, argv[1]) != 0) {

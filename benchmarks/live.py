@@ -1,4 +1,4 @@
-"""How right the service is as it answers: about each create when its call appears, told live.
+"""Accuracy of the service with live history, asked about each create when its call appears.
 
     python -m benchmarks.live --train DAY... --test DAY... --speed 1|10|max [--json OUT]
 
@@ -8,12 +8,12 @@ the histories that it ended with, and is fed the packets of the others through a
 serve`` reads what it shares. A client asks over HTTP, with a token, about each create once all
 packets before its call are written, and before the call's own is. It asks as one who knows
 
-- ``told``: the directory's handle, name, mode, user, group, client and time;
+- ``full``: the directory's handle, name, mode, user, group, client and time;
 - ``no_directory``: all that but the directory;
 - ``bare``: as much, of a service without a live history.
 
-Beside what was served stands what ``evaluate`` says of the same creates, told their whole histories
-(``told``), all but what is of directories (``no_directory``), or none (``bare``). Shares are of the
+Beside what was served stands what ``evaluate`` says of the same creates with their whole histories
+(``full``), all but those of directories (``no_directory``), or none (``bare``). Shares are of the
 creates whose outcome the capture shows. Names that links and renames make are learned from, and not
 asked about: these are no creates.
 
@@ -27,10 +27,10 @@ were made: services are let tell histories however far their follower is behind 
 (``--history-lag``). How far it really is, is measured: when something is asked, for how long the
 oldest reply that it does not know yet has been in the pipe.
 
-With ``--control`` outcomes move the thresholds of what is told, at the point that keeps a bound, as
-they do by default; without, they stay as calibrated, so that served and evaluated can be compared.
-How many predicates break their bound by more than chance is told. It is to be measured at --speed
-1: thresholds move by the second.
+With ``--control`` outcomes move the thresholds of each history scope, at the point ``bounded``,
+as they do by default; without, they stay as calibrated, to compare served and evaluated answers.
+It reports how many predicates break their bound by more than chance. Measure that at --speed 1:
+thresholds move by the second.
 
 The JSON is a list of rows, per test, predicate, level and point; in those of ``bare``, ``rules``
 has what `evaluate` says of that kind, and in those at the point ``bounded``, ``over`` tells whether
@@ -61,7 +61,7 @@ from benchmarks.live_servers import BIRTHMARK, FOR_EVER, Asker, Follower, follow
 from birthmark.data.common.arrays import Bools
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor import Kind, Point, TrainedModel
-from birthmark.predictor.answers.point import POINTS, PROMISED
+from birthmark.predictor.answers.point import BOUNDED, POINTS
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry
@@ -71,7 +71,7 @@ Askers = dict[tuple[Level, Point], Asker]
 
 
 def say(text: str) -> None:
-    """Tell on standard error what is going on."""
+    """Report progress on standard error."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
@@ -97,13 +97,13 @@ def connected(
     live: Path,
 ) -> Askers:
     """Start services with and without a live history, until the stack is left; connect to them."""
-    kept = live.with_name("tokens.json")
-    shown, askers = token(kept), {}
+    remaining = live.with_name("tokens.json")
+    shown, askers = token(remaining), {}
     with_history = ["--history", str(live), "--history-lag", str(FOR_EVER)]
     for point in points:
         urls = []
         for number, history in enumerate((with_history, [])):
-            own = [*options, "--point", point, "--tokens", str(kept), *history]
+            own = [*options, "--point", point, "--tokens", str(remaining), *history]
             log = live.with_name(f"{point}{number}.log")
             urls.append(stack.enter_context(serving(own, log)))
         for level in LEVELS:
@@ -137,9 +137,9 @@ def played(
     return player.delays
 
 
-def figures(said: Bools, known: Bools, truth: Bools) -> dict[str, float]:
+def figures(answer: Bools, known: Bools, truth: Bools) -> dict[str, float]:
     """Return shares of the births whose outcome is ``known``, which ``truth`` is of."""
-    yes = said[known]
+    yes = answer[known]
     return {
         "errors": float((yes != truth).mean()),
         "true_positives": float((yes & truth).mean()),
@@ -150,7 +150,7 @@ def figures(said: Bools, known: Bools, truth: Bools) -> dict[str, float]:
 def rows(day: Day, askers: Askers, model: TrainedModel, kind: Kind) -> list[dict[str, Any]]:
     """Return the rows of a day, about which ``askers`` asked.
 
-    Predicates of which no outcome is known have none.
+    Predicates without known outcomes have none.
     """
     found = []
     for (level, point), asker in askers.items():
@@ -163,10 +163,10 @@ def rows(day: Day, askers: Askers, model: TrainedModel, kind: Kind) -> list[dict
                 continue
             row = {"test": day.name, "predicate": key, "level": level, "point": point}
             row |= {"kind": kind, "n": len(truth)}
-            row["served"] = figures(asker.said[questions, place], known, truth)
+            row["served"] = figures(asker.answers[questions, place], known, truth)
             row["evaluated"] = figures(expected[key], known, truth)
-            if point == PROMISED:
-                wrong = asker.said[questions, place][known] & ~truth
+            if point == BOUNDED:
+                wrong = asker.answers[questions, place][known] & ~truth
                 born = own.lives["born"].cast(pa.int64()).to_numpy()[known]
                 row["over"] = over(wrong, born, model.parameters["bound"])
             if rules:
@@ -208,8 +208,10 @@ def measure(given: argparse.Namespace, scratch: Path, memory: Path) -> list[dict
             seconds = time.monotonic() - began
             found += (own := rows(day, askers, model, kind))
             report(own, askers, delays, seconds)
-        told = follower.end()
-    print(f"the follower decoded {told['operations']:,} operations, lost {told['gaps']:,} times")
+        result = follower.end()
+    print(
+        f"the follower decoded {result['operations']:,} operations, lost {result['gaps']:,} times"
+    )
     return found
 
 
@@ -225,7 +227,7 @@ def _speed(text: str) -> float | None:
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

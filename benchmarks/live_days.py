@@ -30,12 +30,12 @@ from birthmark.predictor import Point, TrainedModel
 from birthmark.training.evaluate.cases import Labelled, labelled
 
 _OPENERS = {b"\xfd7zXZ": lzma.open, b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
-"""What opens a compressed file, by what that begins with."""
+"""Functions that open compressed files, by magic number."""
 
 
 @dataclass(frozen=True)
 class Day:
-    """A day that is played: its packets, what is asked about it, and what became of its births.
+    """A day that is played: its packets, its questions, and what became of its births.
 
     ``test`` has for each subject, ``file`` and ``name``, the births by a create, what was known
     then and what came of it, as ``evaluate`` has them; ``replies`` are the times of all replies,
@@ -54,7 +54,7 @@ class Day:
         return self.questions.rows[subject], self.test[subject]
 
     def subject(self, key: str) -> str:
-        """Return what the predicate of ``key`` is about."""
+        """Return the subject of the predicate of ``key``."""
         return next(subject for subject, own in self.test.items() if key in own.predicates)
 
 
@@ -116,10 +116,10 @@ def _opened(path: Path) -> IO[bytes]:
 def evaluated(
     model: TrainedModel, kind: str, point: Point, level: Level, test: Mapping[str, Labelled]
 ) -> dict[str, Bools]:
-    """Return what a kind of model says at a point of the births that each predicate judges."""
-    said = {}
+    """Return a model type's answers at an operating point for the births of each predicate."""
+    answer = {}
     for own in test.values():
         creates = known_at(own.creates, level)
         for key, answers in model.predict(creates, kind, point, list(own.predicates)).items():
-            said[key] = answers.to_numpy(zero_copy_only=False).astype(bool)
-    return said
+            answer[key] = answers.to_numpy(zero_copy_only=False).astype(bool)
+    return answer

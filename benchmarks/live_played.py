@@ -46,7 +46,7 @@ class Delays:
 class Player:
     """Plays packets into a follower's ``pipe``; ``replies`` are the times of replies, ascending.
 
-    What is asked about a create is asked when all packets before that with its call are written.
+    A question about a create is sent when all packets before that with its call are written.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Player:
         self._write(len(self._times))
 
     def _before(self, moment: int) -> int:
-        """Return how many packets come before the first one at a time or later."""
+        """Return the number of packets before the first one at a time or later."""
         return int(np.searchsorted(self._times, moment))
 
     def _in_step(self, last: int, due: Callable[[int], float], passed: Callable[[], int]) -> None:

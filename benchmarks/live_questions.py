@@ -1,4 +1,4 @@
-"""What a client asks about each create of a day, at the moment the create's call appears."""
+"""A client's requests about each create of a day, at the moment the create's call appears."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 from birthmark.data.common.arrays import Ints
 from birthmark.data.datasets.tables import read_table
 from birthmark.features import CREATES
-from birthmark.features.told import forgotten
+from birthmark.features.history_scope import mask_history
 
-Level = Literal["told", "no_directory", "bare"]
+Level = Literal["full", "no_directory", "bare"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 """What an asker knows: all that the call tells; all but the directory; as little, of a service
 that follows no traffic."""
 
 MADE = ("create", "mknod", "open")
-"""The operations that make files; ``open`` is told as a birth by ``create``."""
+"""The operations that make files; ``create`` reports the birth of an ``open``."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _OF_A_BIRTH = ("server", "client", "born", "name", "dir_fh", "mode", "uid", "gid")
@@ -47,15 +47,15 @@ def read_operations(dataset: Path) -> pa.Table:
 class Questions:
     """The creates of a day, in the order of their calls.
 
-    ``times`` are those of the calls, in microseconds since the epoch; ``told`` and ``untold`` the
+    ``times`` are those of the calls, in microseconds since the epoch; ``full`` and ``bare`` the
     questions, as JSON, of who knows the directory's handle and of who does not. ``rows`` tells for
     the births of each subject, ``file`` and ``name``, which question is about each: one about a
     file is about its name, too.
     """
 
     times: Ints
-    told: list[bytes]
-    untold: list[bytes]
+    full: list[bytes]
+    bare: list[bytes]
     rows: Mapping[str, Ints]
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class Questions:
 
     def bodies(self, level: Level) -> list[bytes]:
         """Return the questions of who knows as much as ``level`` says."""
-        return self.told if level == "told" else self.untold
+        return self.full if level == "full" else self.bare
 
 
 def questions(operations: pa.Table, births: Mapping[str, pa.Table]) -> Questions:
@@ -122,7 +122,7 @@ def _rows(table: pa.Table, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]
 
 
 def _members(time: int, birth: tuple[Any, ...]) -> dict[str, Any]:
-    """Return what a request says of a create; what is not known is left out."""
+    """Return the members of a request about a create; unknown ones are left out."""
     _, client, _, name, directory, mode, uid, gid = birth
     try:
         named = {"name": name.decode()}
@@ -140,11 +140,11 @@ def _without_directory(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def known_at(creates: pa.Table, level: Level) -> pa.Table:
-    """Return ``features.CREATES`` as who knows so much asks about them: in ``evaluate``'s words."""
-    if level == "told":
+    """Return ``features.CREATES`` masked to a level of history, in ``evaluate``'s format."""
+    if level == "full":
         return creates
     if level == "no_directory":
-        return forgotten(creates, "caller")
+        return mask_history(creates, "caller")
     # the asker knows who it asks for, though nothing that was seen of them
     place = CREATES.get_field_index("client")
-    return forgotten(creates, "nothing").set_column(place, CREATES[place], creates["client"])
+    return mask_history(creates, "nothing").set_column(place, CREATES[place], creates["client"])

@@ -1,4 +1,4 @@
-"""What ``benchmarks.live`` prints of a day."""
+"""Output of ``benchmarks.live`` for a day."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.live_servers import Asker
 
 SHARES = ("errors", "true_positives", "false_positives")
 MOST = 0.003
-"""By so much, as a share of files, what is served and what is evaluated may differ, told."""
+"""Greatest difference of served and evaluated figures with history, as a share of files."""
 
 Row = Mapping[str, Any]
 
@@ -62,7 +62,7 @@ def table(rows: Sequence[Row]) -> Table:
     for row in rows:
         cells = [f"{_percent(row['served'][s])} ({_percent(row['evaluated'][s])})" for s in SHARES]
         rules = [_percent(row["rules"]["errors"])] if own else []
-        far = "!" if row["level"] == "told" and difference(row) > MOST else ""
+        far = "!" if row["level"] == "full" and difference(row) > MOST else ""
         shown.add_row(row["predicate"] + far, f"{row['n']:,}", *cells, *rules)
     shown.add_section()
     means = [
@@ -74,27 +74,27 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Return whether what is asked of such answers holds, in a line."""
+    """Return whether such answers meet their requirement, in a line."""
     most = max(rows, key=difference)
     far = sum(difference(row) > MOST for row in rows)
-    said = (
+    answer = (
         f"served and evaluated differ by at most {100 * difference(most):.2f} points"
         f" ({most['predicate']}), by more than {100 * MOST:g} on {far} of {len(rows)}"
     )
     if "over" in rows[0]:
         broken = sum(row["over"] for row in rows)
-        said += f"; false positives above the bound, by more than chance, on {broken}"
+        answer += f"; false positives above the bound, by more than chance, on {broken}"
     if "rules" in rows[0]:
         errors, rules = mean(rows, "served", "errors"), mean(rows, "rules", "errors")
         word = "at most" if errors <= rules else "MORE than"
-        said += f"; mean errors {_percent(errors)}, {word} those of rules, {_percent(rules)}"
-    return said
+        answer += f"; mean errors {_percent(errors)}, {word} those of rules, {_percent(rules)}"
+    return answer
 
 
 def _rested_on(asker: Asker) -> str:
-    told = ", ".join(f"{word} {count:,}" for word, count in asker.told.most_common())
+    result = ", ".join(f"{word} {count:,}" for word, count in asker.scopes.most_common())
     why = ", ".join(f"{word} {count:,}" for word, count in asker.why_not.most_common())
-    return f"rested on: {told}" + (f"; no live history: {why}" if why else "")
+    return f"rested on: {result}" + (f"; no live history: {why}" if why else "")
 
 
 def _took(what: str, seconds: Sequence[float]) -> str:

@@ -22,11 +22,11 @@ from birthmark_native import SharedHistory
 
 BIRTHMARK = [sys.executable, "-m", "birthmark"]
 FOR_EVER = 1e12
-"""Of traffic stamped in the past every follower is behind by that much, seconds."""
+"""Lag of every follower of traffic stamped in the past, seconds."""
 STARTING = 120.0
-"""What is started must be at work within so many seconds."""
+"""Timeout of starting a process, seconds."""
 SETTLED = 0.5
-"""What a follower does not know so many seconds after it learned something, it cannot know yet."""
+"""Seconds without progress after which a follower has processed all its input."""
 
 
 class Follower:
@@ -53,7 +53,7 @@ class Follower:
         before, since = 0, time.monotonic()
         while (clock := self.clock()) < time_of:
             if self._process.poll() is not None:
-                raise SystemExit("the follower has ended: see what it said above")
+                raise SystemExit("the follower has ended: see its output above")
             if clock > before:
                 before, since = clock, time.monotonic()
             if time.monotonic() - since > SETTLED:
@@ -61,11 +61,11 @@ class Follower:
             time.sleep(0.001)
 
     def end(self) -> dict[str, Any]:
-        """Let it end, and return what it tells of itself (``birthmark follow --json``)."""
-        told, _ = self._process.communicate()
+        """End it, and return its final status (``birthmark follow --json``)."""
+        result, _ = self._process.communicate()
         if self._process.returncode:
             raise SystemExit(f"the follower ended with {self._process.returncode}")
-        found: dict[str, Any] = json.loads(told)
+        found: dict[str, Any] = json.loads(result)
         return found
 
 
@@ -84,7 +84,7 @@ def following(registry: Path, out: Path, history: Path, control: bool) -> Iterat
             end = time.monotonic() + STARTING
             while not history.exists():
                 if process.poll() is not None or time.monotonic() > end:
-                    raise SystemExit("the follower does not start: see what it said above")
+                    raise SystemExit("the follower does not start: see its output above")
                 time.sleep(0.01)
             yield Follower(process, history)
         finally:
@@ -92,11 +92,11 @@ def following(registry: Path, out: Path, history: Path, control: bool) -> Iterat
 
 
 class Asker:
-    """Asks a service, over a connection that stays open, and keeps what was said.
+    """Asks a service, over a connection that stays open, and stores the answers.
 
-    ``said`` tells, for each question and each of ``predicates``, whether the answer was yes;
-    ``told`` counts on what answers rested, ``why_not`` why the live history told nothing, and
-    ``seconds`` has how long each request took.
+    ``answers`` tells, for each question and each of ``predicates``, whether the answer was yes;
+    ``scopes`` counts the history scopes of answers, ``why_not`` why the live history gave
+    nothing, and ``seconds`` has how long each request took.
     """
 
     def __init__(self, url: str, token: str, predicates: Sequence[str]) -> None:
@@ -111,9 +111,9 @@ class Asker:
         self.begin(0)
 
     def begin(self, questions: int) -> None:
-        """Forget what was said: so many others are asked next."""
-        self.said: Bools = np.zeros((questions, len(self._predicates)), dtype=bool)
-        self.told: Counter[str] = Counter()
+        """Reset the answers before ``questions`` other questions."""
+        self.answers: Bools = np.zeros((questions, len(self._predicates)), dtype=bool)
+        self.scopes: Counter[str] = Counter()
         self.why_not: Counter[str] = Counter()
         self.seconds: list[float] = []
 
@@ -134,8 +134,8 @@ class Asker:
         found = answer["predictions"] if "predictions" in answer else [answer["prediction"]]
         for number, prediction in enumerate(found, first):
             yes = prediction["predicates"]
-            self.said[number] = [yes[key] == "yes" for key in self._predicates]
-            self.told[prediction["told"]] += 1
+            self.answers[number] = [yes[key] == "yes" for key in self._predicates]
+            self.scopes[prediction["told"]] += 1
         if why := answer.get("live", {}).get("why"):
             self.why_not[why] += len(found)
 
@@ -145,8 +145,8 @@ def serving(options: Sequence[str], log: Path) -> Iterator[str]:
     """Start ``birthmark serve`` at a free port, which logs into a file; yield its URL."""
     command = [*BIRTHMARK, "serve", "--port", "0", *options]
     with (
-        log.open("w") as said,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True) as process,
+        log.open("w") as output,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=output, text=True) as process,
     ):
         try:
             assert process.stdout is not None

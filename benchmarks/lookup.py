@@ -1,14 +1,14 @@
-"""What a lookup in a compiled image takes: one create in C, and tables of them from Python.
+"""Cost of a lookup in a compiled image: one create in C, and tables of them from Python.
 
     python -m benchmarks.lookup --train DAY --test DAY [--kinds KIND...] [--rounds 10] [--json OUT]
 
 A day is a trace or an ingested dataset. Models are trained on the one and compiled; the creates of
 the other are asked, all predicates at once, in C (``lookup.c`` beside this: call by call, with what
-the timer itself takes told apart and left in; and in a stream, by the whole), and a table of them
+the timer itself takes separate and included; and in a stream, by the whole), and a table of them
 in Rust from Python, by the wall clock and by what two processors would do by the CPU time. The peer
 is LightGBM (100 trees of 63 leaves, mode, owner and pieces of the name as native categories),
 predicting one row for one predicate through its C interface, made ready once for fast prediction
-(a call through ctypes, whose own cost, of a function that does nothing, is told apart).
+(a call through ctypes, whose own cost, measured with an empty function, is given separately).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def packed(creates: pa.Table) -> bytes:
 
 
 def in_c(program: Path, image: Path, creates: Path, rounds: int) -> dict[str, Any]:
-    """Return what the C program measured."""
+    """Return the C program's measurements."""
     command = [program, image, creates, str(rounds)]
     result: dict[str, Any] = json.loads(subprocess.check_output(command))
     return result
@@ -99,7 +99,7 @@ def coded(table: pa.Table, like: pa.Table) -> npt.NDArray[np.float64]:
 
 
 def lightgbm_single(train: pa.Table, labels: pa.Array, test: pa.Table) -> dict[str, float]:
-    """Return what one prediction of one row for one predicate takes LightGBM, in nanoseconds."""
+    """Return LightGBM's time for one prediction of one row for one predicate, in nanoseconds."""
     from lightgbm import LGBMClassifier, basic
 
     library = basic._LIB

@@ -1,4 +1,4 @@
-"""What ingest says was lost, beside what was: the estimate, and the lives that it marks.
+"""Estimated against actual loss of an ingest, and the lives that it marks.
 
     python -m benchmarks.loss WHOLE.pcap [--damaged DAMAGED.pcap] [--json OUT]
 
@@ -41,18 +41,18 @@ def drop(whole: Path, rate: float, out: Path) -> float:
     """Write a capture without some of its packets; return the share that was dropped."""
     chance = random.Random(SEED)
     content = whole.read_bytes()
-    kept, at, packets, left = [content[:24]], 24, 0, 0
+    remaining, at, packets, left = [content[:24]], 24, 0, 0
     while at < len(content):
         size = 16 + struct.unpack_from("<I", content, at + 8)[0]
         packets += 1
         if left == 0 and chance.random() < rate / 2 / (sum(BURST) / 2):
             left = chance.randint(*BURST)
         if left == 0 and chance.random() >= rate / 2:
-            kept.append(content[at : at + size])
+            remaining.append(content[at : at + size])
         left = max(left - 1, 0)
         at += size
-    out.write_bytes(b"".join(kept))
-    return (packets - len(kept) + 1) / packets
+    out.write_bytes(b"".join(remaining))
+    return (packets - len(remaining) + 1) / packets
 
 
 class Capture:
@@ -60,10 +60,10 @@ class Capture:
 
     def __init__(self, path: Path) -> None:
         trace = open_trace(path)
-        self.told: list[tuple[list[pa.RecordBatch], pa.RecordBatch]] = []
+        self.pieces: list[tuple[list[pa.RecordBatch], pa.RecordBatch]] = []
         losses = Losses()
         for batch in trace:
-            self.told.append((trace.take_gaps(), batch))
+            self.pieces.append((trace.take_gaps(), batch))
         for rows in trace.take_loss():
             losses.add(rows)
         self.rest = trace.take_gaps()
@@ -77,8 +77,8 @@ class Capture:
     def files(self, margin_ms: int) -> Lives:
         """Return the rows of the files table by handle."""
         builder = LivesBuilder(near=margin_ms * 1000)
-        builder.loss_told(True)
-        for gaps, batch in self.told:
+        builder.set_losses_known(True)
+        for gaps, batch in self.pieces:
             self._tell(builder, gaps)
             builder.update(batch)
         self._tell(builder, self.rest)
@@ -104,7 +104,7 @@ def without(lives: Lives, columns: set[str]) -> dict[bytes, list[dict[str, Any]]
 
 
 def marks(whole: Lives, found: Lives) -> dict[str, float | int | None]:
-    """Return how many lives differ, and what share of them and of the others is marked."""
+    """Return the number of lives that differ, and the marked shares of them and of the others."""
     marked = {fh for fh, rows in found.items() if any(row["loss_nearby"] for row in rows)}
     result: dict[str, float | int | None] = {
         "lives": len(found),

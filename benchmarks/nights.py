@@ -1,11 +1,11 @@
-"""What a night costs: processor time, memory and disk, by operation.
+"""Cost of a night: processor time, memory and disk, by operation.
 
     python -m benchmarks.nights TRACE... [--kinds KIND...] [--json OUT]
 
 Each trace is a night's, in the order given: the nightly command with its defaults takes it in,
 tests the published model on it, and trains and compares a successor, all in one process
-(``engine.workers = 1``), whose most resident memory is told. Disk is what the night wrote, by its
-own state: the dataset and the version.
+(``engine.workers = 1``), whose greatest resident memory is reported. Disk is what the night wrote
+according to its state: the dataset and the version.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MILLION, HOUR, MB = 1e6, 3600.0, float(1 << 20)
 
 @dataclass(frozen=True)
 class Cost:
-    """What one night cost: seconds, bytes, and how many operations it took in.
+    """Cost of one night: seconds, bytes, and the number of ingested operations.
 
     `dataset` and `version` are what it wrote of each.
     """
@@ -70,17 +70,17 @@ def night(home: Path, trace: Path) -> Cost:
         raise RuntimeError(f"{trace}: the night failed")
     clock = time.perf_counter() - begun
     registry = Registry(home / "registry")
-    told = read(registry)
-    assert told is not None
+    result = read(registry)
+    assert result is not None
     parts = registry.manifest(registry.versions()[-1])["parts"].values()
     version = sum(part["size"] for part in parts)
     return Cost(
         trace.name,
-        told.did["operations"],
+        result.did["operations"],
         used.ru_utime + used.ru_stime,
         clock,
         used.ru_maxrss * 1024,
-        told.written - version,
+        result.written - version,
         version,
     )
 

@@ -1,10 +1,10 @@
-"""What becomes of requests when far more come than can be answered.
+"""Outcome of requests when far more come than can be answered.
 
     python -m benchmarks.overload --registry REGISTRY [--crowds 1000 4000 10000] [--realtime]
                                   [--json OUT]
 
-One worker, and clients, on all processors: a crowd (``crowd.c``), of which each
-asks once, and a client that asks all the time on four connections (``load.c``), which is measured
+One worker, and clients, on all processors: a crowd (``crowd.c``) whose clients each send one
+request, and a client that sends all the time on four connections (``load.c``), which is measured
 alone and then beside crowds that come one after the other. Of a crowd that is connected before it
 asks (``ask``) time begins where each begins to send, else (``open``) where it begins to connect.
 With --realtime, which needs root, both ends go before all other work.
@@ -38,8 +38,8 @@ def client(program: Path, *arguments: str | int | float, realtime: bool) -> list
 def crowd(command: list[str], body: bytes) -> dict[str, dict[str, float]]:
     """Return by status how many answers there were, and the milliseconds of shares of them."""
     done = subprocess.run(command, input=body, capture_output=True, check=True)
-    told: dict[str, dict[str, float]] = json.loads(done.stdout)
-    return told
+    result: dict[str, dict[str, float]] = json.loads(done.stdout)
+    return result
 
 
 def steady(command: list[str], body: bytes) -> subprocess.Popen[bytes]:
@@ -97,23 +97,23 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        told = measured(args, Path(directory))
+        result = measured(args, Path(directory))
     console = Console()
     table = Table("crowd", "mode", "status", "answers", "p50 ms", "p90 ms", "p99 ms")
-    for each in told["crowds"]:
+    for each in result["crowds"]:
         for status, figures in each["answers"].items():
             shares = (f"{figures[key]:,.1f}" for key in ("p50", "p90", "p99"))
             count = f"{figures['count']:,}"
             table.add_row(f"{each['size']:,}", each["mode"], status, count, *shares)
     console.print(table)
     table = Table("a client that asks all the time", "200", "other", "p50 ms", "p99 ms")
-    for name, figures in told["steady"].items():
+    for name, figures in result["steady"].items():
         shares = (f"{figures[key] / 1e3:,.2f}" for key in ("p50", "p99"))
         table.add_row(name, f"{figures['answers']:,}", f"{figures['failed']:,}", *shares)
     console.print(table)
-    console.print(f"load of the machine: {told['load'][0]:.1f} on {len(CPUS)} processors")
+    console.print(f"load of the machine: {result['load'][0]:.1f} on {len(CPUS)} processors")
     if args.json:
-        args.json.write_text(json.dumps(told, indent=1) + "\n")
+        args.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

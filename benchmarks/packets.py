@@ -12,7 +12,7 @@ from birthmark.data.common.arrays import Bytes, Floats, Ints
 HEADER, RECORD = 24, 16
 """Bytes of a pcap file's header, and of a packet's."""
 UNITS = {b"\xd4\xc3\xb2\xa1": 10**6, b"\x4d\x3c\xb2\xa1": 10**9}
-"""Fractions of a second that times are told in, by what a capture begins with."""
+"""Fractions of a second of a capture's times, by its magic number."""
 
 
 class Packets:
@@ -36,7 +36,7 @@ class Packets:
 
     @property
     def header(self) -> bytes:
-        """What the file begins with, before its packets."""
+        """The file's header, before its packets."""
         return self.content[:HEADER].tobytes()
 
     def __len__(self) -> int:

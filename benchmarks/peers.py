@@ -1,7 +1,7 @@
 """Other learners on the same create-time columns, to compare the models with.
 
-Each has a few candidate settings, as many as every other, of which the best on the calibration
-slice is kept, predicate by predicate (least log loss). LightGBM is left out where it is not
+Each has equally many candidate settings. The best of them on the calibration slice (least log loss)
+is used for each predicate. LightGBM is left out where it is not
 installed: ``pip install '.[bench]'``.
 """
 
@@ -112,12 +112,12 @@ class Peer:
         Processes learn a predicate each, on one core: threads of one learner wait for each other,
         most of all on a machine that does something else besides.
         """
-        tasks = (delayed(self._fit_known)(matrix, _told(answers)) for answers in labels.values())
+        tasks = (delayed(self._fit_known)(matrix, _known(answers)) for answers in labels.values())
         self.models = dict(zip(labels, Parallel(n_jobs=os.cpu_count())(tasks), strict=True))
         return self
 
-    def _fit_known(self, matrix: Any, told: tuple[np.ndarray, np.ndarray]) -> Any:
-        known, truth = told
+    def _fit_known(self, matrix: Any, result: tuple[np.ndarray, np.ndarray]) -> Any:
+        known, truth = result
         return self.fit_one(matrix[known], truth)
 
     def fit_one(self, matrix: Any, truth: np.ndarray) -> Any:
@@ -283,7 +283,7 @@ def available() -> list[type[Peer]]:
 
 
 class Tuned:
-    """The candidates of one peer, the best of them kept for each predicate."""
+    """The candidates of one peer, the best of them selected for each predicate."""
 
     def __init__(self, peer: type[Peer], seed: int, budget: int) -> None:
         self.candidates = [peer(seed, **setting) for setting in peer.SETTINGS[:budget]]
@@ -304,18 +304,18 @@ class Tuned:
         matrix = self.candidates[0].matrix(columns)
         found: Scores = {}
         for number, candidate in enumerate(self.candidates):
-            kept = {key for key, best in self.best.items() if best == number}
-            candidate.models = {k: m for k, m in candidate.models.items() if k in kept}
+            remaining = {key for key, best in self.best.items() if best == number}
+            candidate.models = {k: m for k, m in candidate.models.items() if k in remaining}
             found |= candidate.scores_of(matrix)
         return found
 
 
-def _told(answers: pa.BooleanArray) -> tuple[np.ndarray, np.ndarray]:
+def _known(answers: pa.BooleanArray) -> tuple[np.ndarray, np.ndarray]:
     """Return which answers are known, and these."""
     known = answers.is_valid().to_numpy(zero_copy_only=False)
     return known, answers.drop_null().to_numpy(zero_copy_only=False).astype(bool)
 
 
 def _loss(scores: np.ndarray, answers: pa.BooleanArray) -> float:
-    known, truth = _told(answers)
+    known, truth = _known(answers)
     return float(log_loss(truth, scores[known], labels=[False, True])) if len(truth) else 0.0

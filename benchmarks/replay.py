@@ -1,4 +1,4 @@
-"""How many operations of traces end as they did when replayed, and how fast, beside ``cp -a``.
+"""Share of a trace's operations that end the same in a replay, and its speed against ``cp -a``.
 
     python -m benchmarks.replay TRACE... [--scratch DIR] [--json OUT]
 

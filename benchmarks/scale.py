@@ -1,4 +1,4 @@
-"""What a night costs by step, and what a site of many servers needs from that.
+"""Cost of a night by step, and extrapolated to a site of many servers.
 
     python -m benchmarks.scale [TRACE] [--until STEP] [--json OUT]
 
@@ -50,7 +50,7 @@ def reading(scratch: Path) -> None:
 
 
 def training(kind: str) -> Callable[[Path], None]:
-    """Return what trains one kind of models."""
+    """Return the command that trains one type of models."""
     return lambda scratch: _model(scratch, (kind,))
 
 
@@ -103,14 +103,14 @@ def measure(scratch: Path, until: str) -> list[dict[str, Any]]:
         if step == "test":  # on a model that need not be good, only as large
             model, manifest = fit(read_lives([scratch / "dataset"]), Settings(trees=32, rounds=60))
             Registry(scratch / "registry").publish(model.save, manifest)
-        taken = measured(step, scratch)
+        spent = measured(step, scratch)
         if step == "decode":
             counts["operations"] = Decoded(scratch / "decoded").rows["operations"]
         if step == "tables":
             lives = read_lives([scratch / "dataset"])
             counts["births"] = len(lives.files) + len(lives.names)
         unit = "operations" if step in ("decode", "tables") else "births"
-        seconds = taken["seconds"]
+        seconds = spent["seconds"]
         rows.append(
             {
                 "step": step,
@@ -118,7 +118,7 @@ def measure(scratch: Path, until: str) -> list[dict[str, Any]]:
                 "count": counts[unit],
                 "seconds": round(seconds, 2),
                 "seconds_per_million": round(seconds / counts[unit] * MILLION, 1),
-                "peak_mb": round(taken["peak_mb"]),
+                "peak_mb": round(spent["peak_mb"]),
             }
         )
         print(_line(rows[-1]), flush=True)
@@ -133,7 +133,7 @@ def _line(row: dict[str, Any]) -> str:
 
 
 def size(folder: Path) -> int:
-    """Return how many bytes the files in a folder are."""
+    """Return the total bytes of the files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 

@@ -62,7 +62,7 @@ def scans(path: Path, folder: Path, names: list[str]) -> dict[str, list[str] | s
 
 
 def text_programs(path: Path, folder: Path) -> dict[str, list[str] | str]:
-    """Return what is measured on text."""
+    """Return the measurements on text."""
     found = scans(path, folder, ["scan", "scan --by client,user", "scan --by directory"])
     found["wc -l"] = f"wc -l '{path}'"
     for awk in ("gawk", "mawk"):
@@ -72,7 +72,7 @@ def text_programs(path: Path, folder: Path) -> dict[str, list[str] | str]:
 
 
 def parquet_programs(path: Path, folder: Path) -> dict[str, list[str] | str]:
-    """Return what is measured on Parquet."""
+    """Return the measurements on Parquet."""
     found = scans(path, folder, list(SCANS))
     found["DuckDB"] = [sys.executable, "-c", DUCKDB, str(path), str(folder / "duckdb.parquet")]
     return found
@@ -131,7 +131,7 @@ def measure(
     for _ in range(runs):
         for name, command in programs.items():
             samples[name].append(timed(command, isinstance(command, str)))
-    seconds = {name: median(run.seconds for run in taken) for name, taken in samples.items()}
+    seconds = {name: median(run.seconds for run in spent) for name, spent in samples.items()}
     return [
         {
             "input": what,
@@ -140,14 +140,14 @@ def measure(
             "seconds": round(seconds[name], 3),
             "records_per_second": round(records / seconds[name]),
             "times_scan": round(seconds["scan"] / seconds[name], 2),
-            "peak_mb": round(max(run.peak_mb for run in taken)),
+            "peak_mb": round(max(run.peak_mb for run in spent)),
         }
-        for name, taken in samples.items()
+        for name, spent in samples.items()
     ]
 
 
 def lines_of(path: Path) -> int:
-    """Return how many lines a file has."""
+    """Return the number of lines of a file."""
     with path.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 

@@ -8,8 +8,8 @@ All in one run, in turns: one worker each, on a processor of its own beside that
 on the same server; with granian installed, the service and Starlette's are measured there, too.
 Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
 and 10,000 in Arrow; one file also with everything on that costs a request something: tokens, and a
-prediction log of all that is answered, written while it is measured; and one of the forest, told
-what was seen before by a follower that is at work: the bundled day passes through it at 2,000
+prediction log of all that is answered, written while it is measured; and one of the forest, with
+the history of a follower that is at work: the bundled day passes through it at 2,000
 operations a second (and on the client's processor, where the machine has two). Next to what the
 clock says stands the time that the server itself was at work, which other work on the machine
 changes less; with --realtime, which needs root, both ends go before all other work. Without a
@@ -57,9 +57,9 @@ ONE, HINT, MANY, ARROW = (
 
 
 EVERYTHING = "birthmark, everything on"
-TOLD, RULES = "birthmark, told", "birthmark, rules"
+HISTORY, RULES = "birthmark, history", "birthmark, rules"
 CREATE: dict[str, Any] = {**FILE, "client": "10.0.0.1", "directory_handle": "AQAGAXV1dXV1dXV1"}
-"""What a create's asker tells from whom the service is to learn what was seen before it."""
+"""Members of a create with which the service looks up its live history."""
 BYTES_PER_SECOND = 700_000
 """Of text: some 2,000 operations."""
 
@@ -74,7 +74,7 @@ class Server:
     token: str | None = None
 
     def cpu(self) -> float:
-        """Return how long it was at work until now, seconds."""
+        """Return its busy time until now, seconds."""
         threads = Path(f"/proc/{self.process}/task").glob("*/schedstat")
         return sum(int(each.read_text().split()[0]) for each in threads) / 1e9
 
@@ -99,11 +99,11 @@ def names(count: int) -> list[str]:
     return (known * (count // len(known) + 1))[:count]
 
 
-def in_arrow(named: Sequence[str], told: bool = False) -> bytes:
-    """Return files as a stream in Arrow's format; if `told`, they show what histories are of."""
+def in_arrow(named: Sequence[str], history: bool = False) -> bytes:
+    """Return files as a stream in Arrow's format; `history` adds members that it needs."""
     count = len(named)
     known = {"mode": [0o644] * count, "uid": [1001] * count, "gid": [100] * count}
-    if told:
+    if history:
         handles = [b64decode(CREATE["directory_handle"]) + b"%d" % (n % 500) for n in range(count)]
         known |= {"client": [CREATE["client"]] * count, "directory_handle": handles}
     table = pa.table({"name": named, **known})
@@ -156,7 +156,7 @@ def asked(
     seconds: float,
     realtime: bool,
 ) -> dict[str, float]:
-    """Return what the client measured, and the server's own time per request, microseconds."""
+    """Return the client's measurements, and the server's own time per request, microseconds."""
     before = server.cpu()
     command = [
         "taskset",
@@ -171,12 +171,12 @@ def asked(
         subprocess.run(["chrt", "-f", "-a", "-p", "1", str(server.process)], check=True)
         command = ["chrt", "-f", "1", *command]
     done = subprocess.run(command, input=body, capture_output=True, check=True)
-    told: dict[str, float] = json.loads(done.stdout)
-    if told["failed"]:
-        raise RuntimeError(f"{server.name}: {told['failed']} requests failed")
-    told["rate"] = told["answers"] / told["seconds"]
-    told["cpu"] = (server.cpu() - before) / told["answers"] * 1e6
-    return told
+    result: dict[str, float] = json.loads(done.stdout)
+    if result["failed"]:
+        raise RuntimeError(f"{server.name}: {result['failed']} requests failed")
+    result["rate"] = result["answers"] / result["seconds"]
+    result["cpu"] = (server.cpu() - before) / result["answers"] * 1e6
+    return result
 
 
 def trained(directory: Path) -> Path:
@@ -192,7 +192,7 @@ def trained(directory: Path) -> Path:
 
 @contextmanager
 def followed(directory: Path) -> Iterator[Path]:
-    """Let the bundled day pass through a follower until the block ends; yield its live history."""
+    """Play the bundled day to a follower until the block ends; yield its live history."""
     text = directory / "day.txt"
     with text.open("wb") as file:
         dump = [
@@ -253,12 +253,12 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
     birthmark: list[str | Path] = [BIN / "birthmark", "serve", "--registry", registry]
     socket = directory / "socket"
     env = {"BIRTHMARK_REGISTRY": str(registry)}
-    kept = directory / "tokens.json"
-    token = tokens.add(kept, "benchmark", ["predict", "read"])
-    told: list[str | Path] = ["--model", "forest", "--history", history, "--history-lag", "1e12"]
+    remaining = directory / "tokens.json"
+    token = tokens.add(remaining, "benchmark", ["predict", "read"])
+    result: list[str | Path] = ["--model", "forest", "--history", history, "--history-lag", "1e12"]
     on: list[str | Path] = [
         "--tokens",
-        kept,
+        remaining,
         "--log-predictions",
         directory / "log",
         "--log-minutes",
@@ -268,8 +268,8 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
         "birthmark": ([*birthmark, "--port", "8401"], "8401"),
         EVERYTHING: ([*birthmark, *on, "--port", "8406"], "8406"),
         RULES: ([*birthmark, "--model", "rules", "--port", "8408"], "8408"),
-        TOLD: (
-            [*birthmark, *told, "--port", "8407"],
+        HISTORY: (
+            [*birthmark, *result, "--port", "8407"],
             "8407",
         ),
         "birthmark, Unix socket": ([*birthmark, "--uds", socket], f"unix:{socket}"),
@@ -306,7 +306,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
             (
                 ONE,
                 name,
-                request("/v1/predictions", create if name == TOLD else body, token=server.token),
+                request("/v1/predictions", create if name == HISTORY else body, token=server.token),
                 4,
             )
             for name, server in running.items()
@@ -317,15 +317,17 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
             (MANY, "birthmark", request("/v1/predictions", many), 1),
             (ARROW, "birthmark", arrow, 1),
             (ARROW, RULES, arrow, 1),
-            (ARROW, TOLD, request("/v1/predictions", in_arrow(named, told=True), "arrow"), 1),
+            (ARROW, HISTORY, request("/v1/predictions", in_arrow(named, history=True), "arrow"), 1),
         ]
         rounds: dict[tuple[str, str], list[dict[str, float]]] = {}
         for _ in range(args.rounds):
             for what, name, body, connections in plan:
-                told = asked(program, running[name], body, connections, args.seconds, args.realtime)
-                rounds.setdefault((what, name), []).append(told)
+                result = asked(
+                    program, running[name], body, connections, args.seconds, args.realtime
+                )
+                rounds.setdefault((what, name), []).append(result)
         rows = logged(running[EVERYTHING])
-        _check_told(running[TOLD])
+        _check_scope(running[HISTORY])
     figures = [
         {"what": what, "server": name}
         | {key: statistics.median(each[key] for each in all_) for key in all_[0]}
@@ -336,26 +338,26 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _check_told(server: Server) -> None:
+def _check_scope(server: Server) -> None:
     """Raise RuntimeError if a service does not tell what was seen before."""
     answer = httpx.post(f"http://127.0.0.1:{server.place}/v1/predictions", json=CREATE).json()
     if answer["prediction"]["told"] != "directory":
-        raise RuntimeError(f"{server.name}: nothing was told: {answer['live']}")
+        raise RuntimeError(f"{server.name}: nothing was result: {answer['live']}")
 
 
 def logged(server: Server) -> dict[str, float]:
-    """Return what became of the rows of a service's prediction log, by outcome."""
+    """Return the rows of a service's prediction log, counted by outcome."""
     shown = {"authorization": f"Bearer {server.token}"}
     text = httpx.get(f"http://127.0.0.1:{server.place}/metrics", headers=shown).text
     lines = [line for line in text.splitlines() if line.startswith("birthmark_log_rows_total")]
     return {line.split('"')[1]: float(line.split()[-1]) for line in lines}
 
 
-def ratios(told: dict[str, Any]) -> dict[str, float]:
-    """Return what is promised."""
-    by = {(each["what"], each["server"]): each for each in told["figures"]}
+def ratios(result: dict[str, Any]) -> dict[str, float]:
+    """Return the promised figures."""
+    by = {(each["what"], each["server"]): each for each in result["figures"]}
     ours, bare = by[ONE, "birthmark"], by[ONE, "Starlette"]
-    everything, history = by[ONE, EVERYTHING], by[ONE, TOLD]
+    everything, history = by[ONE, EVERYTHING], by[ONE, HISTORY]
     arrow, hint = by[ARROW, "birthmark"], by[HINT, "birthmark, Unix socket"]
     files = 10_000 * arrow["rate"]
     return {
@@ -365,20 +367,20 @@ def ratios(told: dict[str, Any]) -> dict[str, float]:
         / bare["rate"],
         "requests per second at work with everything on, of bare Starlette's": bare["cpu"]
         / everything["cpu"],
-        "requests per second told by history, of bare Starlette's": history["rate"] / bare["rate"],
-        "requests per second at work told by history, of bare Starlette's": bare["cpu"]
+        "requests per second with history, of bare Starlette's": history["rate"] / bare["rate"],
+        "requests per second at work with history, of bare Starlette's": bare["cpu"]
         / history["cpu"],
         "rows of the prediction log that were dropped, %": 100
-        * told["rows"]["dropped"]
-        / sum(told["rows"].values()),
+        * result["rows"]["dropped"]
+        / sum(result["rows"].values()),
         "requests per second, of bare FastAPI's": ours["rate"] / by[ONE, "FastAPI"]["rate"],
         "hint, median, microseconds": hint["p50"],
         "hint, 99th percentile, microseconds": hint["p99"],
         "Arrow, files per second": files,
         "Arrow, files per second, of rules": 10_000 * by[ARROW, RULES]["rate"],
-        "Arrow, files per second, of the forest told by history": 10_000 * by[ARROW, TOLD]["rate"],
-        "Arrow, predictions per second": files * told["predicates"],
-        "Arrow, predictions per second at work": 1e10 / arrow["cpu"] * told["predicates"],
+        "Arrow, files per second, of the forest with history": 10_000 * by[ARROW, HISTORY]["rate"],
+        "Arrow, predictions per second": files * result["predicates"],
+        "Arrow, predictions per second at work": 1e10 / arrow["cpu"] * result["predicates"],
     }
 
 
@@ -392,19 +394,19 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        told = measured(args, Path(directory))
-    told["ratios"] = ratios(told)
+        result = measured(args, Path(directory))
+    result["ratios"] = ratios(result)
     table = Table("asked", "server", "requests/s", "µs at work", "p50 µs", "p99 µs")
-    for each in told["figures"]:
+    for each in result["figures"]:
         numbers = (f"{each[key]:,.0f}" for key in ("rate", "cpu", "p50", "p99"))
         table.add_row(each["what"], each["server"], *numbers)
     console = Console()
     console.print(table)
-    for what, value in told["ratios"].items():
+    for what, value in result["ratios"].items():
         console.print(f"{what}: {value:,.2f}")
-    console.print(f"load of the machine: {told['load'][0]:.1f} on {len(CPUS)} processors")
+    console.print(f"load of the machine: {result['load'][0]:.1f} on {len(CPUS)} processors")
     if args.json:
-        args.json.write_text(json.dumps(told, indent=1) + "\n")
+        args.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -22,9 +22,9 @@ REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
 
 def answer(name: str) -> OneResponse:
     """Return an answer as the service's."""
-    said: Any = {"answers": dict(NO), "probabilities": dict.fromkeys(NO, 0.1234)}
-    said["told"] = "nothing"
-    return {**HEAD, "prediction": {"name": name, "predicates": dict(NO), **said}}
+    output: Any = {"answers": dict(NO), "probabilities": dict.fromkeys(NO, 0.1234)}
+    output["told"] = "nothing"
+    return {**HEAD, "prediction": {"name": name, "predicates": dict(NO), **output}}
 
 
 def _head() -> tuple[Any, dict[str, Any]]:
@@ -48,7 +48,7 @@ bare_fastapi = FastAPI()
 
 
 class File(BaseModel):
-    """What a create tells, as a framework's own models would have it."""
+    """A create's members, as a framework's own models would have them."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

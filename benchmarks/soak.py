@@ -53,7 +53,7 @@ LIMIT = 500_000_000
 """The most memory that the service may have, bytes."""
 
 GROWTH = 25.0
-"""By how much memory may grow in as long as the run took, MB."""
+"""Greatest growth of memory in the length of the run, MB."""
 
 ALLOCATOR = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": "65536"}
 """The environment of glibc's allocator, as in the unit."""
@@ -62,7 +62,7 @@ TURNED_AWAY = 1e-3
 """The share of requests that may be."""
 
 FEW = 8
-"""Of open files and threads so many more are no leak: connections come and go."""
+"""Greatest harmless growth of open files and threads: connections come and go."""
 
 LOG_MINUTES = 0.5
 ON = ["--log-predictions", "log", "--log-minutes", str(LOG_MINUTES), "--log-access"]
@@ -70,7 +70,7 @@ ON = ["--log-predictions", "log", "--log-minutes", str(LOG_MINUTES), "--log-acce
 
 @dataclass(frozen=True)
 class Sample:
-    """What a process has at one time: memory in bytes, open files, threads."""
+    """Resources of a process at one time: memory in bytes, open files, threads."""
 
     seconds: float
     pss: int
@@ -96,12 +96,12 @@ class Service:
 
 
 def sample(process: int, seconds: float) -> Sample:
-    """Return what a process has."""
+    """Return a process's resources."""
     own = Path(f"/proc/{process}")
     lines = (own / "smaps_rollup").read_text().splitlines()[1:]
-    told = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines}
+    result = {line.split()[0]: int(line.split()[1]) * 1024 for line in lines}
     counts = (len(list((own / what).iterdir())) for what in ("fd", "task"))
-    return Sample(seconds, told["Pss:"], told["Rss:"], *counts)
+    return Sample(seconds, result["Pss:"], result["Rss:"], *counts)
 
 
 def family(process: int) -> list[int]:
@@ -157,7 +157,7 @@ async def watched(load: Load, services: Sequence[Service], seconds: float) -> No
 
 
 def grown(samples: Sequence[Sample]) -> dict[str, float]:
-    """Return what a process's memory does, in MB, and whether files and threads stay."""
+    """Return the trend of a process's memory, in MB, and whether files and threads are stable."""
     half = samples[len(samples) // 2 :]
     pss = [each.pss / 1e6 for each in half]
     slope, _, low, high = theilslopes(pss, [each.seconds for each in half])
@@ -192,7 +192,7 @@ def named_processes(services: Sequence[Service]) -> Iterator[tuple[str, list[Sam
 
 
 def logged(directory: Path) -> int:
-    """Return how many rows a prediction log has."""
+    """Return the number of rows of a prediction log."""
     return sum(pq.read_metadata(path).num_rows for path in directory.rglob("*.parquet"))
 
 
@@ -202,7 +202,7 @@ def latencies(load: Load) -> dict[str, dict[str, float]]:
         kind: {"requests": len(times)}
         | {f"p{share}": float(np.percentile(times, share)) * 1e3 for share in (50, 99)}
         | {"most": max(times) * 1e3}
-        for kind, times in load.told.seconds.items()
+        for kind, times in load.answers.seconds.items()
     }
 
 
@@ -210,9 +210,9 @@ def soaked(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     """Return all that was found."""
     registry = directory / "registry"
     shutil.copytree(args.registry or trained(directory / "trained"), registry)
-    kept = directory / "tokens.json"
-    token = tokens.add(kept, "soak", tokens.SCOPES)
-    options = ["--registry", registry, "--tokens", kept, *ON]
+    remaining = directory / "tokens.json"
+    token = tokens.add(remaining, "soak", tokens.SCOPES)
+    options = ["--registry", registry, "--tokens", remaining, *ON]
     with ExitStack() as stack:
         tcp = started("TCP", directory, *options, "--port", "0", "--workers", "2")
         unix = started("Unix", directory, *options, "--uds", directory / "socket")
@@ -221,14 +221,14 @@ def soaked(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
         load = Load(places, token, registry, names(BATCH), args.rate)
         asyncio.run(watched(load, services, 60 * args.minutes))
     seen = dict(named_processes(services))
-    answers = load.told.files + load.told.hints
+    answers = load.answers.files + load.answers.hints
     return {
         "minutes": args.minutes,
         "load": os.getloadavg(),
         "processors": len(CPUS),
         "requests": latencies(load),
-        "failures": dict(load.told.failures),
-        "turned away": load.told.turned_away,
+        "failures": dict(load.answers.failures),
+        "turned away": load.answers.turned_away,
         "answers": answers,
         "logged": logged(directory / "log"),
         "memory": {name: grown(own) for name, own in seen.items()},
@@ -236,15 +236,15 @@ def soaked(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     }
 
 
-def faults(told: dict[str, Any]) -> list[str]:
-    """Return what is not as it should be."""
-    found = [f"failed, {count} times: {what}" for what, count in told["failures"].items()]
-    requests = sum(own["requests"] for own in told["requests"].values())
-    if told["turned away"] > TURNED_AWAY * requests:
-        found.append(f"{told['turned away']} of {requests:,} requests were turned away")
-    if told["logged"] != told["answers"]:
-        found.append(f"{told['answers']:,} answers, but {told['logged']:,} rows in the log")
-    for name, memory in told["memory"].items():
+def faults(result: dict[str, Any]) -> list[str]:
+    """Return the list of faults."""
+    found = [f"failed, {count} times: {what}" for what, count in result["failures"].items()]
+    requests = sum(own["requests"] for own in result["requests"].values())
+    if result["turned away"] > TURNED_AWAY * requests:
+        found.append(f"{result['turned away']} of {requests:,} requests were turned away")
+    if result["logged"] != result["answers"]:
+        found.append(f"{result['answers']:,} answers, but {result['logged']:,} rows in the log")
+    for name, memory in result["memory"].items():
         if memory["most resident"] > LIMIT / 1e6:
             found.append(f"{name}: had {memory['most resident']:.0f} MB")
         if memory["in another run"] > GROWTH:
@@ -255,20 +255,20 @@ def faults(told: dict[str, Any]) -> list[str]:
     return found
 
 
-def show(told: dict[str, Any], console: Console) -> None:
+def show(result: dict[str, Any], console: Console) -> None:
     """Print what was found."""
     asked = Table("asked", "requests", "p50 ms", "p99 ms", "most ms")
-    for kind, own in told["requests"].items():
+    for kind, own in result["requests"].items():
         figures = (f"{own[key]:,.1f}" for key in ("p50", "p99", "most"))
         asked.add_row(kind, f"{own['requests']:,}", *figures)
-    columns = list(next(iter(told["memory"].values())))
-    memory = Table("MB", *told["memory"])
+    columns = list(next(iter(result["memory"].values())))
+    memory = Table("MB", *result["memory"])
     for key in columns:
-        memory.add_row(key, *(f"{own[key]:,.1f}" for own in told["memory"].values()))
+        memory.add_row(key, *(f"{own[key]:,.1f}" for own in result["memory"].values()))
     console.print(asked)
     console.print(memory)
-    console.print(f"{told['turned away']} requests were turned away")
-    console.print(f"{told['answers']:,} answers, {told['logged']:,} rows in the prediction log")
+    console.print(f"{result['turned away']} requests were turned away")
+    console.print(f"{result['answers']:,} answers, {result['logged']:,} rows in the prediction log")
 
 
 def main() -> None:
@@ -280,16 +280,16 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        told = soaked(args, Path(directory))
-    told["faults"] = faults(told)
+        result = soaked(args, Path(directory))
+    result["faults"] = faults(result)
     console = Console()
-    show(told, console)
-    for fault in told["faults"]:
+    show(result, console)
+    for fault in result["faults"]:
         console.print(fault)
-    console.print("not as it should be" if told["faults"] else "memory is flat, all was answered")
+    console.print("not as it should be" if result["faults"] else "memory is flat, all was answered")
     if args.json:
-        args.json.write_text(json.dumps(told, indent=1) + "\n")
-    sys.exit(bool(told["faults"]))
+        args.json.write_text(json.dumps(result, indent=1) + "\n")
+    sys.exit(bool(result["faults"]))
 
 
 if __name__ == "__main__":

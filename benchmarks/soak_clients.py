@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 TIMEOUT = 60.0
-"""How long an answer may take until it counts as none, seconds; long polls have a wait besides."""
+"""Timeout of an answer, seconds; long polls have a wait besides."""
 
 
 @dataclass
@@ -73,8 +73,8 @@ class Connection:
 
 
 @dataclass
-class Told:
-    """What came of the requests of each kind: how long they took, and what was wrong with some.
+class Answers:
+    """Results of the requests of each kind: latencies, and faults.
 
     Those `turned_away` were refused because others were enough (``overloaded``). `files` are those
     whose predictions, and `hints` those whose hints, were answered.
@@ -113,7 +113,11 @@ def expect(answer: Answer, *statuses: int) -> Answer:
 
 
 async def paced(
-    told: Told, kind: str, rate: float, ask: Callable[[], Awaitable[object]], stop: asyncio.Event
+    result: Answers,
+    kind: str,
+    rate: float,
+    ask: Callable[[], Awaitable[object]],
+    stop: asyncio.Event,
 ) -> None:
     """Ask so often a second until `stop`, and take note; where that is too much, as often as goes.
 
@@ -126,10 +130,10 @@ async def paced(
         try:
             await ask()
         except TurnedAwayError:
-            told.turned_away += 1
+            result.turned_away += 1
         except (OSError, WrongAnswerError) as error:
-            told.failed(kind, str(error))
+            result.failed(kind, str(error))
         else:
-            told.note(kind, time.perf_counter() - begun)
+            result.note(kind, time.perf_counter() - begun)
         with suppress(TimeoutError):
             await asyncio.wait_for(stop.wait(), max(0.0, due - time.monotonic()))

@@ -1,4 +1,4 @@
-"""What a service is asked while it is soaked: everything that it has, and what it must refuse."""
+"""Requests of a soak test: all of a service's endpoints, and requests that it must refuse."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.serving import FILE, in_arrow
-from benchmarks.soak_clients import Answer, Connection, Told, WrongAnswerError, expect, paced
+from benchmarks.soak_clients import Answer, Answers, Connection, WrongAnswerError, expect, paced
 from birthmark.training.registry.versions import Registry
 
 JSON = {"content-type": "application/json"}
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
 LIST, BATCH, EXPLAINED = 1000, 10_000, 20
 WAIT = 20
-"""How long a long poll waits, seconds."""
+"""Wait of a long poll, seconds."""
 
 KEPT = 4
-"""So many versions stay in the registry."""
+"""Number of versions that stay in the registry."""
 
 Ask = Callable[[], Awaitable[object]]
 
@@ -37,7 +37,7 @@ class Load:
     def __init__(
         self, places: tuple[str, str], token: str, registry: Path, named: list[str], rate: float
     ) -> None:
-        self.told = Told()
+        self.answers = Answers()
         self._places, self._token, self._rate = places, token, rate
         self._registry = Registry(registry)
         self._named = named
@@ -66,7 +66,7 @@ class Load:
         ]
         async with asyncio.TaskGroup() as tasks:
             for kind, each, ask in plan:
-                tasks.create_task(paced(self.told, kind, each, ask, stop))
+                tasks.create_task(paced(self.answers, kind, each, ask, stop))
 
     def _to(self, place: str) -> Connection:
         return Connection(place, self._token)
@@ -78,7 +78,7 @@ class Load:
         async def ask() -> None:
             body = json.dumps(self._file()).encode()
             expect(await to.ask("POST", "/v1/predictions", body, JSON), 200)
-            self.told.files += 1
+            self.answers.files += 1
 
         return ask
 
@@ -88,7 +88,7 @@ class Load:
             answer = expect(await to.ask("POST", "/v1/hints", body, JSON), 200)
             if answer.body not in (b"0", b"1", b"4", b"5"):
                 raise WrongAnswerError(repr(answer.body))
-            self.told.hints += 1
+            self.answers.hints += 1
 
         return ask
 
@@ -96,7 +96,7 @@ class Load:
         async def ask() -> None:
             body = json.dumps([self._file() for _ in range(LIST)]).encode()
             answer = expect(await to.ask("POST", "/v1/predictions", body, JSON), 200)
-            self.told.files += LIST
+            self.answers.files += LIST
             if len(json.loads(answer.body)["predictions"]) != LIST:
                 raise WrongAnswerError("some are not answered")
 
@@ -105,7 +105,7 @@ class Load:
     def _arrow(self, to: Connection) -> Ask:
         async def ask() -> None:
             expect(await to.ask("POST", "/v1/predictions", self._batch, ARROW), 200)
-            self.told.files += BATCH
+            self.answers.files += BATCH
 
         return ask
 

@@ -1,11 +1,11 @@
-"""How long one request keeps others waiting, whatever it holds.
+"""Time for which one request delays others, whatever it holds.
 
     python -m benchmarks.stalls [--registry REGISTRY] [--rounds 5] [--json OUT]
 
 A service of one worker is asked about one file, over and over on one connection, while another
-sends one large or wrong request. Told is the longest time that an answer to the first took: the
-median and the worst of all rounds. Service and clients have a processor each. Without a registry a
-model is trained on the bundled samples.
+sends one large or wrong request. The result is the longest latency of the first: the median and the
+worst of all rounds. Service and clients have a processor each. Without a registry a model is
+trained on the bundled samples.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from benchmarks.serving import BIN, CPUS, FILE, Server, names, request, started,
 
 PORT = "8411"
 SECONDS = 0.5
-"""How long is asked alone, and at least beside the other request."""
+"""Seconds of measuring alone, and least seconds of measuring with the other request."""
 
 HOOKS = (256, 128)
-"""How many hooks are reported of before metrics are asked for, and how many counters of each."""
+"""Number of hooks that report before metrics are read, and counters of each."""
 
 
 def unknown(members: int) -> bytes:
@@ -128,7 +128,7 @@ class Probe:
 
 
 def stalled(server: Server, sent: bytes | None) -> dict[str, Any]:
-    """Return how long an answer took at most while something was `sent`, and what that got."""
+    """Return the greatest latency while something was `sent`, and its answer."""
     probe = Probe(server)
     status = size = 0
     with closing(connected(server)) as connection, probe.asking():
@@ -147,8 +147,8 @@ def report(server: Server) -> None:
     counts = {f"device_counter_{n}": n for n in range(counters)}
     with closing(connected(server)) as connection:
         for hook in range(hooks):
-            told = {"host": f"host{hook}", "device": "/dev/birthmark", "counters": counts}
-            connection.sendall(request("/v1/hints/report", json.dumps(told).encode()))
+            result = {"host": f"host{hook}", "device": "/dev/birthmark", "counters": counts}
+            connection.sendall(request("/v1/hints/report", json.dumps(result).encode()))
             answered(connection)
 
 
@@ -174,10 +174,10 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
     return {"load": os.getloadavg(), "figures": figures}
 
 
-def table(told: dict[str, Any]) -> Table:
+def table(result: dict[str, Any]) -> Table:
     """Return the figures as a table."""
     found = Table("beside it", "longest", "worst, ms", "status", "bytes")
-    for each in told["figures"]:
+    for each in result["figures"]:
         times = (f"{each[key]:.1f}" for key in ("longest", "worst"))
         found.add_row(each["what"], *times, str(each["status"]), f"{each['bytes']:,}")
     return found
@@ -194,10 +194,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        told = measured(args, Path(directory))
-    Console().print(table(told))
+        result = measured(args, Path(directory))
+    Console().print(table(result))
     if args.json:
-        args.json.write_text(json.dumps(told, indent=1) + "\n")
+        args.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

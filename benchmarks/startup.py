@@ -1,10 +1,10 @@
-"""What it takes to start: the processor time of commands that have next to nothing to do.
+"""Cost of starting: the processor time of commands that have next to nothing to do.
 
     python -m benchmarks.startup --registry REGISTRY [--rounds 7] [--json OUT]
 
 Each command runs in a process of its own, in turn with ``python -c pass`` and with ``python -c
 "import sklearn, scipy.stats, pandas"``; of its processor times (user and system) the least counts,
-and is told as a multiple of the one and as a share of the other.
+and is given as a multiple of the one and as a share of the other.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ def commands(registry: str, scratch: Path) -> dict[str, list[str]]:
     trace = scratch / "trace.txt"
     trace.write_bytes(CALL)
     birthmark = [sys.executable, "-m", "birthmark"]
+    explain = ["predict", "--explain", "inbox.lock", "--registry", registry]
     return {
         NOTHING: [sys.executable, "-c", "pass"],
         LEARNING: [sys.executable, "-c", "import sklearn, scipy.stats, pandas"],
         "--help": [*birthmark, "--help"],
-        "explain --help": [*birthmark, "explain", "--help"],
+        "predict --help": [*birthmark, "predict", "--help"],
         "dump": [*birthmark, "dump", str(trace)],
         "ingest": [*birthmark, "ingest", str(trace), "--out", str(scratch / "dataset")],
         "scan": [*birthmark, "scan", str(trace), "--out", str(scratch / "counts.csv")],
-        "explain": [*birthmark, "explain", "inbox.lock", "--registry", registry],
+        "predict --explain": [*birthmark, *explain],
     }
 
 

@@ -1,11 +1,11 @@
-"""What a lookup takes at most: in images laid out to take the most steps that are allowed.
+"""Greatest cost of a lookup: in images laid out to take the most steps that are allowed.
 
     python -m benchmarks.steps [--rounds 100] [--json OUT]
 
 Each image declares nearly as many steps as it may (``docs/image-format.md``), spread over up to
-16 MB, to miss the caches: trees of which each search walks over other memory; forests as high as
-can be, of which eight trees are walked at the same time, or one alone beside seven low ones; scores
-of 256 columns; rules of which a name of 255 bytes finds the most. They are asked in C
+16 MB, to miss the caches: trees in which each search walks over other memory; forests as high as
+can be, with eight trees walked at the same time, or one alone beside seven low ones; scores
+of 256 columns; the rules that a name of 255 bytes matches. They are looked up in C
 (``steps.c`` beside this) with nothing of them in the caches, and again with what that left there.
 """
 
@@ -31,10 +31,10 @@ from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group, Output
 from birthmark.predictor.image.format import Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark_native import BM_TOLD
+from birthmark_native import BM_SCOPES
 
 HEIGHT, FEATURES, MODE, LEAF = 255, 256, 3, 255
-ONE, SURE = np.ones((1, 1), np.uint8), Output(0, (1,) * BM_TOLD)
+ONE, SURE = np.ones((1, 1), np.uint8), Output(0, (1,) * BM_SCOPES)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def worst() -> Iterator[tuple[str, list[str], list[Section]]]:
     ]
     groups = [Group(1, {key: SURE}, trees) for key, trees in zip(keys, alone, strict=False)]
     yield "forest, one alone", keys, [ForestSection(features, [], groups)]
-    outputs = {key: Output(column, (1,) * BM_TOLD) for column, key in enumerate(keys)}
+    outputs = {key: Output(column, (1,) * BM_SCOPES) for column, key in enumerate(keys)}
     group = Group(256, outputs, [high(random, 1000, 256) for _ in range(230)])
     yield "forest, scores", keys, [ForestSection(features, [], [group])]
     rules = [ImageRule(keys[0], "middle", b"%d" % n if n else b"", True) for n in range(4096)]

@@ -18,7 +18,7 @@ from birthmark.storage.validate import validate
 
 
 def measure(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the agreement of each drive of which there is a trace."""
+    """Return the agreement of each drive with a trace."""
     traces = {name: sorted(folder.glob(f"{name}.trace*")) for name in DRIVES}
     return {name: validate(found[0], name) for name, found in traces.items() if found}
 

@@ -28,12 +28,12 @@ from birthmark.storage.papers.io_fits import PRINTED, TIMES
 from birthmark.storage.stacks import BLOCK, MB, serve
 
 SEEDS = 4
-"""How many each round has."""
+"""Requests of each round."""
 
 REQUESTS = 60_000
 SCHEMES = ("none", "LFU", "RA", "CSP")
 STEP = 0.3
-"""Of a difference, in the logarithm: less is lost in what chance does."""
+"""Least meaningful difference, in the logarithm: smaller ones are noise."""
 
 DAMPINGS = (0.03, 0.3, 3.0)
 """Of a step: with the largest it is short, and hardly depends on what the slopes have in common."""
@@ -61,7 +61,7 @@ KNOBS: dict[str, tuple[float, float]] = {
     "flushes": (0.001, 0.6),
     "flush": (2.0, 400.0),
 }
-"""What is fitted, and between which bounds: all positive, and searched by their logarithms."""
+"""Fitted parameters with their bounds: all positive, and searched by their logarithms."""
 
 PERSONAL = ("P", "Pm")
 """Loads whose flushes hardly matter to what is fitted: they are as in the trace."""
@@ -103,7 +103,7 @@ def measured(load: Load, seeds: Sequence[int]) -> np.ndarray:
 
 
 def printed(name: str) -> np.ndarray:
-    """Return what Hsu and Smith print of a class: of the poor environment, then of the rich one."""
+    """Return Hsu and Smith's figures for a class: of the poor environment, then of the rich one."""
     service, poor, rich, depth_poor, depth_rich = TIMES[name]
     misses_poor, misses_rich = PRINTED[name]
     return np.array([*misses_poor, poor, depth_poor, service, *misses_rich, rich, depth_rich])
@@ -114,7 +114,7 @@ def _mean(runs: list[dict[str, Any]], kind: str, figure: str) -> float:
 
 
 def knobs(load: Load) -> dict[str, float]:
-    """Return what the fit starts from."""
+    """Return the start of the fit."""
     reads, pace = load.reads, load.pace
     return {
         "again_8MB": reads.again[-2].share,
@@ -207,7 +207,7 @@ def fit(load: Load, rounds: int) -> Load:
 def _left(
     load: Load, tried: Sequence[Mapping[str, float]], seeds: Sequence[int]
 ) -> list[np.ndarray]:
-    """Return how far the figures of each are from what is printed, as weighted logarithms."""
+    """Return the distances of each load's figures from the printed ones, as weighted logarithms."""
     target = printed(load.name)
     found = Parallel(n_jobs=-1)(delayed(measured)(changed(load, own), seeds) for own in tried)
     return [np.log(each / target) * WEIGHTS for each in found]
@@ -216,7 +216,7 @@ def _left(
 def _stepped(
     load: Load, own: Mapping[str, float], seeds: Sequence[int]
 ) -> tuple[np.ndarray, list[dict[str, float]]]:
-    """Return what is left, and where Gauss-Newton steps lead, damped in several ways."""
+    """Return the residual, and the targets of Gauss-Newton steps with several dampings."""
     measured_there = ("flushes", "flush") if load.name in PERSONAL else ()
     searched = [key for key in KNOBS if key not in measured_there]
 

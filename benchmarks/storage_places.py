@@ -1,8 +1,8 @@
-"""Where requests of a week of 1992 went, and when: the form of the loads of ``storage/loads``.
+"""Positions and times of requests in a week of 1992: the form of the loads of ``storage/loads``.
 
     python -m benchmarks.storage_places ajw.1week.srt.xz [--json]
 
-The trace is HP's, of 30 May 1992, in DiskSim's validation suite. Reads and writes are taken apart.
+The trace is HP's, of 30 May 1992, in DiskSim's validation suite. Reads and writes are separated.
 An *episode* begins with a request more than 64 KB from the end of the one before of its kind; its
 place is *new* if none of the last 200 episodes was there. What is *near* lies within a 320th of the
 storage (1 MB); a *burst* ends when nothing is under way for a second; writes that come within
@@ -67,7 +67,7 @@ def read(path: Path) -> Trace:
 
 
 def measure(trace: Trace) -> dict[str, Any]:
-    """Return what is measured, by name."""
+    """Return the measurements, by name."""
     return {
         "requests": len(trace.came),
         "storage_mb": float(trace.end.max()) / 1e6,
@@ -105,7 +105,7 @@ def _places(trace: Trace, kind: np.ndarray) -> dict[str, Any]:
 
 
 def _rank(starts: np.ndarray, within: int) -> np.ndarray:
-    """Return how many episodes ago one was so near, for each; if none, one too many."""
+    """Return how many episodes ago one was as near, for each; if none, one too many."""
     rank = np.full(len(starts), LATE[-1] + 1)
     for ago in range(1, LATE[-1] + 1):
         near = np.abs(starts[ago:] - starts[:-ago]) <= within
@@ -161,7 +161,7 @@ def _pace(trace: Trace) -> dict[str, Any]:
 
 
 def _kinds(trace: Trace) -> dict[str, float]:
-    """Return how often an episode reads, or writes, as another does.
+    """Return the share of episodes with the same direction as another.
 
     Of a flush only the first counts. *Alike* is the share beyond what would be by chance, as in
     ``Pace`` of ``native/storage/src/load/shape.rs``.

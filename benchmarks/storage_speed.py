@@ -1,10 +1,10 @@
-"""How many requests a second the storage simulator serves, on one core.
+"""Speed of the storage simulator in requests a second, on one core.
 
     python -m benchmarks.storage_speed [TRACE --drive NAME] [--requests N] [--json]
 
-Processor time is counted, of the whole call with its reading; the best of some rounds is told.
+Processor time is counted, of the whole call with its reading; the best of some rounds is reported.
 Without a trace, random reads and writes of an open load are made for the drive. The extension of a
-checkout is built for tests; that of a wheel is faster (``pip install .``): the build is said.
+checkout is built for tests; that of a wheel is faster (``pip install .``): the build is reported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOAD = 0.01
 
 
 def rate(work: Callable[[], int]) -> float:
-    """Return how many a second of processor time some work does, which returns how many it did."""
+    """Return the rate of some work per second of processor time; the work returns its count."""
     best = 0.0
     for _ in range(ROUNDS):
         began = time.process_time()

@@ -38,7 +38,7 @@ CHANGES = {
     "one thread": Change(threads=1, processors=1),
     "in turn": Change(in_turn=True),
 }
-"""What is compared: whatever was drawn, some of these change much and some little."""
+"""The compared variants: on any drawn server, some of these change much and some little."""
 
 
 def truths(server: Server) -> dict[str, float]:
@@ -75,7 +75,7 @@ def means(server: Server, calls: Sequence[pa.RecordBatch], start: int) -> dict[s
 def ranked(
     fit: Mapping[str, Sequence[float]], truth: Mapping[str, Sequence[float]], error: float
 ) -> tuple[int, int, int]:
-    """Return how many pairs were ranked, how many of them rightly, and how many there are."""
+    """Return the numbers of ranked pairs, of correctly ranked ones, and of all pairs."""
     count = right = every = 0
     for one, other in combinations(fit, 2):
         ratios = np.log(fit[one]) - np.log(fit[other])

@@ -1,4 +1,4 @@
-"""How much of a core ``birthmark top`` takes on a terminal, and whether its numbers are a scan's.
+"""Load of ``birthmark top`` on a terminal's core, and whether its numbers equal a scan's.
 
     python -m benchmarks.top CAPTURE [--rate 5000] [--json OUT]
 
@@ -44,7 +44,7 @@ TICK = 0.01
 STARTED = 10.0
 """After so many seconds processor time is measured."""
 FRAME = b"\x1b[H"
-"""What a picture begins with."""
+"""The beginning of a picture."""
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -68,15 +68,15 @@ class Shown:
         self._reader.start()
 
     def _read(self) -> None:
-        told = b""
+        result = b""
         while True:
             try:
-                told += os.read(self._terminal, 1 << 16)
+                result += os.read(self._terminal, 1 << 16)
             except OSError:  # it has ended
                 return
-            *before, told = told.split(FRAME)
+            *before, result = result.split(FRAME)
             self.drawn += [time.monotonic()] * len(before)
-            self.last = told
+            self.last = result
 
     def press(self, key: str) -> str:
         """Press a key; return the picture that it makes."""
@@ -90,7 +90,7 @@ class Shown:
         return int(status.partition("VmHWM:")[2].split()[0]) // 1000
 
     def cpu(self) -> float:
-        """Return the processor time that it has taken, in seconds."""
+        """Return its processor time, in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -123,7 +123,7 @@ def played(path: Path, rate: float) -> dict[str, Any]:
 
 
 def counted(path: Path) -> dict[str, Any]:
-    """Return how many operations ``birthmark scan`` counts: all, by user, and by client."""
+    """Return the operations that ``birthmark scan`` counts: all, by user, and by client."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "counts.parquet")
         subprocess.run(

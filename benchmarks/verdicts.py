@@ -50,7 +50,7 @@ class Figures:
         )
 
     def best_peer(self, predicate: str, test: str) -> Row | None:
-        """Return the row of the peer with most true positives, of those that kept the bound."""
+        """Return the row of the peer with most true positives, among those within the bound."""
         rows = (self.of(peer, predicate, test, True) for peer in self.peers)
         rows = (row for row in rows if not row["broken"])
         return max(rows, key=lambda row: row["true_positives"] or 0, default=None)

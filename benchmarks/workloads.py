@@ -1,4 +1,4 @@
-"""How like the thesis's workloads the generated ones are, and how fast they are made.
+"""Likeness of the generated workloads to the thesis's, and the speed of generating them.
 
     python -m benchmarks.workloads [WORKLOAD...] [--rate 1] [--seed 1] [--json OUT]
 
@@ -34,7 +34,7 @@ from birthmark.training.evaluate.evaluation import evaluate
 from birthmark.training.learn.train import Lives
 
 RATES = {"campus": 0.06, "deas03": 0.06, "eecs03": 0.2}
-"""So that some 4,500 to 10,000 files are created in a day."""
+"""Rate at which some 4,500 to 10,000 files are created in a day."""
 
 PREDICTIONS = Path(__file__).with_name("thesis") / "predictions.csv"
 MIX_BOUND, OCCURS_BOUND, CORRECT_BOUND, ENOUGH = 10.0, 3.0, 5.0, 14

@@ -1,4 +1,4 @@
-"""What write-life hints cost a create, how soon they are there, and whether a create is missed.
+"""Cost of write-life hints for a create, their delay, and whether a create is missed.
 
     python -m benchmarks.write_life --helper HELPER --train DAY [--kinds rules forest]
         [--systems tmpfs ext4] [--rate 20000] [--seconds 10] [--rounds 5] [--json OUT]
@@ -47,7 +47,7 @@ from birthmark.predictor.models.compile import compile_models
 from birthmark.training.registry.versions import Registry
 
 SHORT = ("lock", "lifespan<=1", "lifespan<=5", "lifespan<=30", "1<lifespan<=30")
-"""Predicates of which a yes is a hint."""
+"""Predicates whose yes is a hint."""
 
 MODE = 0o644
 NAMES = 2000
@@ -58,7 +58,7 @@ TICK = 1e6 / os.sysconf("SC_CLK_TCK")
 
 
 def pinned(core: int) -> Any:
-    """Return what gives a process that is begun a core, before all others."""
+    """Return a command prefix that gives a process a core, before all others."""
 
     def apply() -> None:
         os.sched_setaffinity(0, {core})
@@ -94,15 +94,15 @@ class Helper:
     process: subprocess.Popen[str]
     counts: dict[str, int]
     busy: float = 0.0
-    """Microseconds of a processor that it has taken."""
+    """Its processor time in microseconds."""
 
     def end(self) -> None:
         """End it, and keep what it counted."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         self.busy = (int(fields[11]) + int(fields[12])) * TICK
         self.process.send_signal(signal.SIGTERM)
-        said = self.process.communicate()[1]
-        pairs = [pair.split() for pair in said.splitlines()[-1].rpartition("; ")[2].split(", ")]
+        answer = self.process.communicate()[1]
+        pairs = [pair.split() for pair in answer.splitlines()[-1].rpartition("; ")[2].split(", ")]
         self.counts = {name: int(count) for name, count in pairs}
 
 
@@ -150,7 +150,7 @@ class Load:
     seconds: float
 
     def run(self, rate: float, every: int) -> dict[str, Any]:
-        """Return what it took."""
+        """Return its cost."""
         numbers = [str(number) for number in (rate, self.seconds, every)]
         command = [self.program, self.mount, self.names, *numbers]
         done = subprocess.run(command, check=True, capture_output=True, preexec_fn=pinned(0))
@@ -161,7 +161,7 @@ class Load:
 def with_helper(
     load: Load, command: Sequence[str | Path], core: int, rate: float, every: int
 ) -> dict[str, Any]:
-    """Return what creates took, and what became of them."""
+    """Return the latencies of creates, and their outcomes."""
     with hinting(command, load.mount, core) as helper:
         found = load.run(rate, every)
         time.sleep(0.2)  # the last files are hinted, too
@@ -174,7 +174,7 @@ def with_helper(
 def in_turns(
     load: Load, listener: Path, command: Sequence[str | Path], rate: float, rounds: int
 ) -> dict[str, Any]:
-    """Return what creates took without anybody, with a listener, with the helper, and without."""
+    """Return the latencies of creates alone, with a listener, with the helper, and without."""
 
     def listened() -> dict[str, Any]:
         with listening(listener, load.mount, 1):
@@ -202,10 +202,10 @@ def short_lived(image: bytes, day: Path) -> list[str]:
     names = sorted(plain)[:: max(1, len(plain) // (10 * NAMES))]
     requests = [{"name": b"1" + name, "mode": MODE, "uid": 0, "gid": 0} for name in names]
     answers = predict(Image(image), from_requests(requests))
-    said = np.zeros(len(names), bool)
+    answer = np.zeros(len(names), bool)
     for key in set(SHORT).intersection(answers):
-        said |= np.asarray(answers[key])
-    return [os.fsdecode(name) for name, yes in zip(names, said, strict=True) if yes][:NAMES]
+        answer |= np.asarray(answers[key])
+    return [os.fsdecode(name) for name, yes in zip(names, answer, strict=True) if yes][:NAMES]
 
 
 @contextmanager

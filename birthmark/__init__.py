@@ -5,12 +5,13 @@ What most programs need can be imported from here; each name is loaded when it i
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.data.datasets.tables import read_files as read_files
     from birthmark.data.datasets.tables import read_names as read_names
     from birthmark.data.datasets.tables import read_table as read_table
+    from birthmark.data.datasets.text import as_text as as_text
     from birthmark.data.ingest.run import ingest as ingest
     from birthmark.data.traces.reader import open_trace as open_trace
     from birthmark.features.creates import from_files as from_files
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from birthmark.training.registry.versions import Registry as Registry
     from birthmark_native import __version__ as __version__
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.data.datasets.tables": ["read_files", "read_names", "read_table"],
+        "birthmark.data.datasets.text": ["as_text"],
         "birthmark.data.ingest.run": ["ingest"],
         "birthmark.data.traces.reader": ["open_trace"],
         "birthmark.features.creates": ["from_files", "from_names", "from_requests"],

@@ -1,4 +1,4 @@
-"""``python -m birthmark`` is ``birthmark``: both begin here."""
+"""The entry point of ``birthmark`` and ``python -m birthmark``."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import os
 import sys
 
 INTERRUPTED = 130
-"""The exit code after Ctrl-C, as a shell tells it of a program that SIGINT ended."""
+"""Exit code after Ctrl-C, as a shell reports SIGINT."""
 
-KEPT = "5000"
-"""So long ``birthmark top`` keeps memory that it has freed, ms: for the next second's counts."""
+PURGE_DELAY = "5000"
+"""Time for which ``birthmark top`` keeps freed memory, ms: it serves the next second's counts."""
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C ends it without a word, while it is imported, too."""
+    """Run the command line; Ctrl-C ends it silently, even during imports."""
     if sys.argv[1:2] == ["top"]:
-        # Given back after 10 ms, as is usual, it would be cleared by the kernel each second: that
-        # takes an eighth of all. Allocators read this when they are loaded, which they are not yet.
-        os.environ.setdefault("MIMALLOC_PURGE_DELAY", KEPT)
+        # By default memory is purged after 10 ms, and the kernel clears it again each second, an
+        # eighth of the processor time. Allocators read this variable when they are loaded.
+        os.environ.setdefault("MIMALLOC_PURGE_DELAY", PURGE_DELAY)
     try:
         from birthmark.cli import main as run
 

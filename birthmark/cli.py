@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 import typer
@@ -11,73 +12,62 @@ import typer.core
 import typer.main
 
 from birthmark import __version__
-from birthmark.data.common.choices import meant
+from birthmark.data.common.choices import did_you_mean
 from birthmark.data.common.without_pandas import without_pandas
-from birthmark.exits import FAILED, say
-from birthmark.terminal import line
+from birthmark.exits import FAILED, print_error
+from birthmark.terminal import grid, line, show
 
-COMMANDS = {
-    "ingest": (
-        "Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."
-    ),
-    "follow": "Follow a server's traffic as it happens, into datasets hour by hour.",
-    "dump": "Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's.",
-    "anonymize": "Replace users, groups, addresses and names at random, each always by the same.",
-    "train": "Train on the datasets together, and publish the model.",
-    "evaluate": "Test a model on a dataset: how often it is right about what files became.",
-    "windows": (
-        "Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."
-    ),
-    "report": (
-        "Write a page on a model's accuracy, its sensitivity to minfrac, and the tested files."
-    ),
-    "nightly": (
-        "Take in new traces, test the published model on them, train and publish its successor."
-    ),
-    "audit": (
-        "Compare what was served with what became of the files; abstain where a bound is broken."
-    ),
-    "serve": (
-        "Answer over HTTP from the published model, and from the next as soon as it is published."
-    ),
-    "predict": "Predict what a file will become, as the service does but without it.",
-    "explain": (
-        "Tell of new files what they will become, how likely, and why: the evidence of each yes."
-    ),
-    "rules": "List the rules of the published model, those first that spare a guess most errors.",
-    "image": "Compile the published model into an image, which C looks up in without a service.",
-    "layout": "Replay days under policies of layout, and compare what falls into the region.",
-    "f2fs": "Have F2FS place files by learned lists of suffixes.",
-    "region": "Say which region suits a file system, and what it would hold.",
-    "storage": "Simulate storage, and compare it with what was measured.",
-    "workload": "Generate a trace that is like one of the thesis's (it is marked as generated).",
-    "install": "Have the system run it by itself.",
-    "doctor": "Look whether a site is well: say what is wrong, where, and what to do.",
-    "models": "Keep, choose and check trained models.",
-    "replay": "Make a benchmark of a trace, and run it.",
-    "scan": (
-        "Count operations per period: `scan TRACE...` is short for `scan traces TRACE...`; "
-        "the other commands take the table that it writes."
-    ),
-    "top": "Show what loads a server: its busiest users, clients, directories and files.",
-    "tokens": "Say who may ask the service, and what.",
+GROUPS = {
+    "Traces": {
+        "ingest": "Read captures or nfsdump text into a dataset.",
+        "follow": "Follow live traffic, and write a dataset each hour.",
+        "scan": "Count operations per period, and plot the counts.",
+        "top": "Show the busiest users, clients, directories and files.",
+        "dump": "Print a capture or dataset as nfsdump text.",
+        "anonymize": "Replace users, addresses and names by pseudonyms.",
+        "workload": "Generate a trace that imitates one of the thesis's.",
+        "replay": "Make a benchmark from a trace, and run it.",
+    },
+    "Models": {
+        "train": "Train a model on datasets, and publish it.",
+        "evaluate": "Measure accuracy; compare versions and training windows.",
+        "predict": "Predict what a file will become, and explain why.",
+        "models": "Manage stored models; list rules; compile images.",
+    },
+    "Service": {
+        "serve": "Serve the published model's predictions over HTTP.",
+        "nightly": "Ingest new traces, test the model, train its successor.",
+        "audit": "Compare served predictions with outcomes.",
+        "tokens": "Manage access tokens.",
+        "install": "Write service files for systemd or FreeBSD.",
+        "doctor": "Check a site: report faults, and how to fix them.",
+    },
+    "Placement and storage": {
+        "layout": "Compare layout policies; suggest regions; F2FS's lists.",
+        "storage": "Simulate storage, and compare it with measurements.",
+    },
 }
-"""The line of each command in the list of commands. It is the first of the command's own help, and
-stands here because that list imports no command."""
+"""The first line of each command's help, repeated so that the list imports no command."""
 
-HOMES = {
-    "evaluate": "train",
-    "report": "train",
-    "nightly": "train",
-    "predict": "serve",
-    "rules": "explain",
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+
+RENAMED = {
+    "explain": "predict --explain",
+    "rules": "models rules",
+    "image": "models image",
+    "report": "evaluate report",
+    "windows": "evaluate windows",
+    "models compare": "evaluate versions",
+    "scan top": "top table",
+    "f2fs": "layout f2fs",
+    "region": "layout region",
 }
-"""The modules of ``birthmark.commands`` whose names are not those of the commands in them."""
+"""Old spellings, which run the new ones during this release."""
 
 
 def command(name: str) -> Any:
-    """Return a command, or a group of them (its module's ``app``), whole."""
-    module = import_module(f"birthmark.commands.{HOMES.get(name, name)}")
+    """Import and return a command, or a group of them (its module's ``app``)."""
+    module = import_module(f"birthmark.commands.{name}")
     if hasattr(module, "app"):
         group = typer.main.get_group(module.app)
         group.name = name
@@ -87,34 +77,66 @@ def command(name: str) -> Any:
     return typer.main.get_command(alone)
 
 
-class Later(typer.core.TyperCommand):
-    """A command of which only its line is known until it is run, or asked for its own help."""
+class LazyCommand(typer.core.TyperCommand):
+    """A command that is imported when it runs or prints its help."""
 
     def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        """Go on with the command itself."""
+        """Import the command, and continue with it."""
         return command(str(self.name)).make_context(info_name, args, parent, **extra)
 
 
 UsageError: Any = typer.BadParameter.__base__
-"""What no command can make sense of on its line; it is not among the names that typer tells."""
+"""The error for a bad command line; typer does not export it."""
+
+
+TITLE = 11
+"""Columns of a group's title, which is wrapped."""
 
 
 class Commands(typer.core.TyperGroup):
-    """The commands, each imported when it is run."""
+    """The group of all commands."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Replace an old spelling, and print the new one on standard error."""
+        for old, new in RENAMED.items():
+            words = old.split()
+            if args[: len(words)] == words:
+                args = [*new.split(), *args[len(words) :]]
+                if not ctx.resilient_parsing:  # completion prints nothing else
+                    line(f"birthmark: `birthmark {old}` is now `birthmark {new}`", stderr=True)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help on a screen of 24 lines of 80 columns; typer's panels need twice that."""
+        line(ctx.get_usage())
+        line(self.help or "")
+        show(_list())
+        options = (word for own in self.get_params(ctx) for word in sorted(own.opts))
+        line(f"Options: {', '.join(options)}")
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return their names in the order of the help."""
+        """Return the commands' names in the order of the help."""
         return list(COMMANDS)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that is called; say of another which may be meant."""
+        """Return the command; suggest a similar one if it is unknown."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {args[0]!r}{meant(args[0], COMMANDS)}.")
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}.")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name; None if there is none."""
-        return Later(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+        return LazyCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+
+def _list() -> Any:
+    """Return a row for each command, with the titles of the groups before them."""
+    listed = grid("bold", "cyan", "")
+    for title, commands in GROUPS.items():
+        titles = iter(wrap(title, TITLE))
+        for name, text in commands.items():
+            listed.add_row(next(titles, ""), name, text)
+    return listed
 
 
 app = typer.Typer(
@@ -128,7 +150,7 @@ app = typer.Typer(
 
 
 def version(value: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if value:
         line(f"birthmark {__version__}")
         raise typer.Exit
@@ -154,14 +176,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)  # as the shell reports a process ended by SIGPIPE
     except (OSError, ValueError) as error:
-        say(error)
+        print_error(error)
         sys.exit(FAILED)
 
 
 def _refuse(error: Any) -> None:
-    """Print what is wrong with the words of a command line, and how one is written."""
+    """Print the usage and the error of a bad command line."""
     message = error.format_message()
-    if not message:  # it had no words at all, and was shown the help
+    if not message:  # without arguments, the help is printed
         return
     if error.ctx is not None:
         line(" ".join(error.ctx.get_usage().split()), stderr=True)

@@ -1,42 +1,45 @@
-"""What a command's exit code says; those above 2 are as ``sysexits.h`` has them.
+"""Exit codes of the commands; those above 2 are from ``sysexits.h``.
 
-They are in docs/administrators.md, "Exit codes".
+See docs/administrators.md, "Exit codes".
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
+from tempfile import gettempdir
 
 from birthmark.data.common.setting_errors import InvalidError, reasons
 from birthmark.terminal import line
 
 FAILED = 1
-"""It failed: what was done whole stays, the rest is done by the next run."""
+"""Failed: completed work stays, and the next run does the rest."""
 
 REFUSED = 65
-"""Done, but for traces that are none, and directories of theirs (``EX_DATAERR``)."""
+"""Done, except for bad traces and directories (``EX_DATAERR``)."""
 
 BUSY = 75
-"""Nothing was done, because another run is at work (``EX_TEMPFAIL``)."""
+"""Nothing was done, because another run holds the lock (``EX_TEMPFAIL``)."""
 
 MISCONFIGURED = 78
-"""The configuration cannot be used (``EX_CONFIG``): it fails until somebody mends it."""
+"""The configuration is bad (``EX_CONFIG``); a retry fails until it is corrected."""
 
 
 @contextmanager
 def exits(code: int, *kinds: type[Exception]) -> Iterator[None]:
-    """End the program with `code` where an error of one of `kinds` is raised, and say it."""
+    """Print an error of one of `kinds`, and exit with `code`."""
     try:
         yield
     except kinds as error:
-        say(error)
+        print_error(error)
         sys.exit(code)
 
 
-def say(error: Exception) -> None:
-    """Print an expected error on standard error: a line for each reason, most have one."""
+def print_error(error: Exception) -> None:
+    """Print an expected error on standard error, with a line for each reason."""
     for reason in _reasons(error):
         line(f"birthmark: {reason}", stderr=True)
 
@@ -44,6 +47,9 @@ def say(error: Exception) -> None:
 def _reasons(error: Exception) -> Sequence[str]:
     from pydantic import ValidationError  # slow to import
 
+    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+        place = error.filename or f"standard output or a temporary file in {gettempdir()}"
+        return [f"{place}: {os.strerror(error.errno)}; make room there, or write to another disk"]
     if isinstance(error, OSError) and error.filename is not None:
         return [f"{error.filename}: {error.strerror}"]
     if isinstance(error, InvalidError):
@@ -52,6 +58,6 @@ def _reasons(error: Exception) -> Sequence[str]:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print what may be meant, or be a mistake, as lines on standard error."""
+    """Print warnings as lines on standard error."""
     for each in warnings:
         line(f"birthmark: warning: {each}", stderr=True)

@@ -1,4 +1,4 @@
-"""The one screen that ``make quickstart`` ends in: what was learned, six names, how right.
+"""The last screen of ``make quickstart``: what was learned, six predictions, and the accuracy.
 
 It has at most 24 lines of 80 columns.
 """
@@ -27,83 +27,83 @@ from birthmark.terminal import line, show, styled
 COLUMNS = 80
 NAMES = 6
 LONGEST = 22
-"""So much of a name is shown."""
+"""Columns of a name that are shown."""
 
-SAYINGS = {
+PHRASES = {
     "size=zero": ("stays empty", "gets data"),
     "size>16k": ("grows past 16 KB", "stays within 16 KB"),
     "size>64k": ("grows past 64 KB", "stays within 64 KB"),
     "lifespan<=1": ("gone within a second", "outlives a second"),
     "lifespan<=5": ("gone within 5 s", "outlives 5 s"),
 }
-"""Predicates that a newcomer understands, in words: what is meant by a yes, and by a no."""
+"""Predicates for newcomers: the meanings of yes and no."""
 
 
 @dataclass(frozen=True)
-class Saying:
-    """The answer about a file that tells most, and what became of the file.
+class Statement:
+    """The most informative answer about a file, and the outcome.
 
-    ``sure`` is the probability of ``said``.
+    ``sure`` is the probability of ``prediction``.
     """
 
     name: bytes
-    said: str
+    prediction: str
     sure: float
-    became: str
+    outcome: str
     right: bool
 
 
-def guessed(replayed: Replayed, before: Mapping[str, float]) -> float:
-    """Return how often one is right who always says what was commoner on the day before.
+def majority_accuracy(replayed: Replayed, before: Mapping[str, float]) -> float:
+    """Return the accuracy of always giving the majority answer of the day before.
 
-    The mean of all predicates, over the files that were asked about.
+    The mean over all predicates, on the replayed files.
     """
-    shares = _shares(replayed.born.slice(0, len(replayed.told)))
+    shares = _shares(replayed.born.slice(0, len(replayed.answers)))
     right = [share if before[key] > 0.5 else 1 - share for key, share in shares.items()]
     return sum(right) / max(len(right), 1)
 
 
-def sayings(replayed: Replayed, before: Mapping[str, float]) -> list[Saying]:
-    """Return what was said of six files: one, drawn by lot, of each of the commonest suffixes."""
-    asked = replayed.born.slice(0, len(replayed.told))
-    labels = {key: FILE_PREDICATES[key].evaluate(asked).to_pylist() for key in SAYINGS}
+def statements(replayed: Replayed, before: Mapping[str, float]) -> list[Statement]:
+    """Return statements about six files: a random one of each of the commonest suffixes."""
+    asked = replayed.born.slice(0, len(replayed.answers))
+    labels = {key: FILE_PREDICATES[key].evaluate(asked).to_pylist() for key in PHRASES}
     suffixes = [_suffix(name) for name in asked["name"].to_pylist()]
     lot = Random(0)
     return [
-        _saying(asked, labels, replayed.told, place, before)
+        _statement(asked, labels, replayed.answers, place, before)
         for suffix, _ in Counter(suffixes).most_common(NAMES)
         for place in [lot.choice([at for at, own in enumerate(suffixes) if own == suffix])]
     ]
 
 
 def _suffix(name: bytes) -> bytes:
-    """Return what is behind the last period that does not begin the name, or the name."""
+    """Return the suffix of a name, or the name without one; a leading period starts no suffix."""
     return name[1:].rpartition(b".")[2] if b"." in name[1:] else name
 
 
-def _saying(
+def _statement(
     asked: pa.Table,
     labels: Mapping[str, list[bool | None]],
-    told: list[dict[str, Any]],
+    answers: list[dict[str, Any]],
     place: int,
     before: Mapping[str, float],
-) -> Saying:
-    likely = told[place]["probabilities"]
+) -> Statement:
+    likely = answers[place]["probabilities"]
     known = [key for key, own in labels.items() if own[place] is not None]
-    key = max(known, key=lambda key: _tells(likely[key], before[key]))
+    key = max(known, key=lambda key: _information(likely[key], before[key]))
     yes = likely[key] >= 0.5
     row = asked.slice(place, 1).to_pylist()[0]
-    return Saying(
+    return Statement(
         row["name"],
-        SAYINGS[key][0 if yes else 1],
+        PHRASES[key][0 if yes else 1],
         max(likely[key], 1 - likely[key]),
         _lived(row) if key.startswith("lifespan") else _grew(row),
         yes == labels[key][place],
     )
 
 
-def _tells(likely: float, before: float) -> float:
-    """Return how much an answer tells: its relative entropy against the day before, in nats."""
+def _information(likely: float, before: float) -> float:
+    """Return the relative entropy of an answer against the day before, in nats."""
     pairs = ((likely, before), (1 - likely, 1 - before))
     return sum(now * log(now / max(then, 1e-9)) for now, then in pairs if now > 0)
 
@@ -121,13 +121,17 @@ def _grew(row: Mapping[str, Any]) -> str:
 
 
 def show_screen(first: Path, replayed: Replayed) -> None:
-    """Print what was learned, six names, and how right it was; ``first`` is the day of learning."""
+    """Print what was learned, six predictions, and the accuracy; ``first`` is the training day."""
     learned = births(read_files(first))
     before = _shares(learned)
-    asked = len(replayed.told)
+    asked = len(replayed.answers)
     _lines(_INTRODUCTION.format(learned=len(learned), asked=asked))
-    show(_table(sayings(replayed, before)), columns=COLUMNS)
-    shares = [replayed.share("told"), replayed.share("untold"), guessed(replayed, before)]
+    show(_table(statements(replayed, before)), columns=COLUMNS)
+    shares = [
+        replayed.share("with history"),
+        replayed.share("without history"),
+        majority_accuracy(replayed, before),
+    ]
     _lines(_SUMMARY.format(*shares, questions=len(replayed.scores)))
 
 
@@ -137,7 +141,7 @@ def _lines(text: str) -> None:
 
 
 def _shares(born: pa.Table) -> dict[str, float]:
-    """Return of each predicate the share of births that it is true of, where it is known."""
+    """Return each predicate's share of true labels among known ones."""
     known = {key: each.evaluate(born).drop_null() for key, each in FILE_PREDICATES.items()}
     return {key: own.true_count / len(own) for key, own in known.items() if len(own)}
 
@@ -149,12 +153,12 @@ It knew their names, modes and owners, and what had become of earlier ones:
 """
 
 _SUMMARY = """
-Right: {0:.0%} of the answers to {questions} questions about each file, {1:.0%} if it is
-told nothing of earlier ones, {2:.0%} by guessing what was commoner the day before.
+Accuracy: {0:.0%} of the answers to {questions} questions about each file, {1:.0%} without
+history, {2:.0%} for always giving the majority answer of the day before.
 """
 
 
-def _table(rows: list[Saying]) -> Table:
+def _table(rows: list[Statement]) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("new file", "will be", "sure", "was", ""):
         table.add_column(heading, justify="right" if heading == "sure" else "left")
@@ -162,5 +166,5 @@ def _table(rows: list[Saying]) -> Table:
         mark = styled("right", "green") if each.right else styled("wrong", "red")
         name = visible(each.name.decode(errors="surrogateescape"))
         shown = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-        table.add_row(shown, each.said, f"{each.sure:.1%}", each.became, mark)
+        table.add_row(shown, each.prediction, f"{each.sure:.1%}", each.outcome, mark)
     return table

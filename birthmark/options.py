@@ -1,8 +1,7 @@
-"""Options of the command line that are made of settings.
+"""Options of the command line, made from settings.
 
-A setting is declared once, in a model of pydantic: its type, default, range, vocabulary and
-description. An option is all of that again, so commands do not write it again: a parameter of a
-command that is annotated with a model stands for an option for each of its settings::
+A pydantic model declares each setting once: its type, default, range, vocabulary and description.
+A parameter of a command that is annotated with a model becomes an option for each setting::
 
     @with_options
     def train(datasets: ..., settings: Annotated[Settings, Options()]) -> None: ...
@@ -34,13 +33,13 @@ _LABELS = {int: "integer", float: "number", Path: "path"}
 
 @dataclass(frozen=True)
 class Options:
-    """Which settings of a model are options of a command, and how they are given.
+    """Selection and naming of the settings that become options of a command.
 
     Attributes:
-        only: the settings that are options; all if none are named.
-        arguments: those of them that are given by their place, and not as options.
-        named: what options are called that are not called as their settings are.
-        variable: tells the variable of the environment that may hold a setting, too; None: none.
+        only: the settings that become options; empty: all.
+        arguments: the settings that become positional arguments.
+        named: the options' names that differ from the settings'.
+        variable: returns the environment variable of a setting; None if it has none.
     """
 
     only: tuple[str, ...] = ()
@@ -49,7 +48,7 @@ class Options:
     variable: Callable[[str], str | None] = lambda setting: None
 
     def of(self, model: type[BaseModel]) -> list[Parameter]:
-        """Return a parameter of a command for each setting, as typer reads it."""
+        """Return typer's parameter for each setting."""
         return [self._parameter(model, name) for name in self.only or model.model_fields]
 
     def _parameter(self, model: type[BaseModel], name: str) -> Parameter:
@@ -73,19 +72,21 @@ class Options:
     def _words(self, name: str, setting: FieldInfo) -> list[str]:
         if name in self.named:
             return [self.named[name]]
-        # A switch that is off has no opposite: it is off unless it is given.
+        # A switch that is off by default needs no --no- form.
         return [f"--{name.replace('_', '-')}"] if setting.default is False else []
 
 
 def with_options(command: Command) -> Command:
     """Return `command` with options in place of its parameters that are models of settings.
 
-    Called from Python it takes the models themselves. Of what a model refuses the error names the
-    option, and says in the model's words what it expected.
+    Calls from Python pass the models themselves. Validation errors name the option, and what the
+    model expected.
     """
-    asked = signature(command, eval_str=True)
+    declared = signature(command, eval_str=True)
     models = {
-        name: found for name, own in asked.parameters.items() if (found := _asked(own.annotation))
+        name: found
+        for name, own in declared.parameters.items()
+        if (found := _annotated_model(own.annotation))
     }
     options = {name: how.of(model) for name, (model, how) in models.items()}
 
@@ -96,15 +97,15 @@ def with_options(command: Command) -> Command:
             if given:
                 try:
                     values[name] = model(**given)
-                except ValidationError as error:  # each was read alone: together they contradict
+                except ValidationError as error:  # valid alone, but not together
                     raise typer.BadParameter(expected(error.errors()[0])) from error
         command(*arguments, **values)
 
     run.__annotations__ = {}  # the signature has them
-    run.__signature__ = asked.replace(  # type: ignore[attr-defined]
+    run.__signature__ = declared.replace(  # type: ignore[attr-defined]
         parameters=[
-            made.replace(kind=Parameter.KEYWORD_ONLY)  # so that they may stand in any order
-            for name, own in asked.parameters.items()
+            made.replace(kind=Parameter.KEYWORD_ONLY)  # allows any order of defaults
+            for name, own in declared.parameters.items()
             for made in options.get(name, [own])
         ]
     )
@@ -115,18 +116,18 @@ def with_options(command: Command) -> Command:
 
 
 def described(model: type[BaseModel], name: str) -> Any:
-    """Return an option that is described as a setting is, but must be given."""
+    """Return a required option with the help of a setting."""
     return typer.Option(help=_help(model.model_fields[name]))
 
 
 def kind_of(setting: FieldInfo) -> Any:
-    """Return the type of a setting's value: of a list, of what is in it; None besides is left."""
+    """Return the type of a setting's value without None; of a list: of its items."""
     kind = _without_none(setting.annotation)
     return _without_none(get_args(kind)[0]) if get_origin(kind) is list else kind
 
 
 def choices(setting: FieldInfo) -> tuple[str, ...]:
-    """Return the words of which a setting is one; none if it is free."""
+    """Return the vocabulary of a setting; empty if it has none."""
     kind = kind_of(setting)
     return get_args(kind) if get_origin(kind) is Literal else ()
 
@@ -142,14 +143,14 @@ def bounds(setting: FieldInfo) -> str:
 
 
 def _help(setting: FieldInfo) -> str:
-    """Return what a setting is, and its range."""
+    """Return the description and range of a setting."""
     assert setting.description
     own = bounds(setting)
     return f"{setting.description} ({own})" if own else setting.description
 
 
 def _reading(setting: FieldInfo, kind: Any) -> dict[str, Any]:
-    """Return what typer reads an option's words by."""
+    """Return typer's parser, metavar and completion for an option."""
     words = choices(setting)
 
     def complete(incomplete: str) -> list[str]:
@@ -163,16 +164,16 @@ def _reading(setting: FieldInfo, kind: Any) -> dict[str, Any]:
 
 
 class _Parser:
-    """Reads a setting's value from a word of the command line, or from a variable."""
+    """Parses a setting's value from the command line or a variable."""
 
     def __init__(self, setting: FieldInfo, kind: Any) -> None:
         self.kind = kind
         held = setting.annotation
         self._held: Any = get_args(held)[0] if _is_list(setting) else Annotated[held, setting]
-        self.__name__ = _LABELS.get(kind, "text")  # typer asks a function's name
+        self.__name__ = _LABELS.get(kind, "text")  # typer shows the function's name
 
     def __call__(self, word: Any) -> Any:
-        """Return the value; refuse what is none in the words of the settings."""
+        """Return the value; raise BadParameter with the model's message."""
         value = _number(word) if self.kind in (int, float) else word
         try:
             return TypeAdapter(self._held).validate_python(value)
@@ -182,15 +183,15 @@ class _Parser:
 
 
 def _number(word: Any) -> Any:
-    """Return a word as a file of settings would have it: a number, if it is one."""
+    """Return a word as a number, if it is one."""
     for read in (int, float):
         with suppress(ValueError):
             return read(word) if isinstance(word, str) else word
     return word
 
 
-def _asked(annotation: Any) -> tuple[type[BaseModel], Options] | None:
-    """Return the model that a parameter is annotated with, and how its settings are given."""
+def _annotated_model(annotation: Any) -> tuple[type[BaseModel], Options] | None:
+    """Return the model and the options that a parameter is annotated with."""
     how = [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Options)]
     return (annotation.__origin__, how[0]) if how else None
 
@@ -200,7 +201,7 @@ def _is_list(setting: FieldInfo) -> bool:
 
 
 def _without_none(kind: Any) -> Any:
-    """Return a type without None besides, and without what is annotated to it."""
+    """Return a type without None and without annotations."""
     if get_origin(kind) is Annotated:
         return _without_none(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):

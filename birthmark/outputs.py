@@ -1,4 +1,4 @@
-"""Where a command writes to, and how it tells a result."""
+"""Output options, and printing of results."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from typing import Annotated, Any
 
 import typer
 
+from birthmark.data.common.targets import check_output
 from birthmark.terminal import fields
 
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
 def output(help: str) -> Any:
-    """Return an option for the path of what is written, and not to standard output."""
+    """Return an option for an output file, which cannot be standard output."""
     return typer.Option(callback=named, help=help)
 
 
 def folder(help: str) -> Any:
-    """Return an option for the path of a folder that is made, if need be, and written into."""
+    """Return an option for an output folder, which is made if it is missing."""
     return typer.Option(callback=_a_folder, help=help)
 
 
 def _a_folder(path: Path | None) -> Path | None:
-    """Return the path of a folder; refuse at once what none can be, or cannot be written to."""
+    """Return the path of a folder; refuse one that cannot be made or written to."""
     path = named(path)
     if path is None:
         return None
@@ -39,17 +40,16 @@ def _a_folder(path: Path | None) -> Path | None:
 
 
 def named(path: Path | None) -> Path | None:
-    """Return the path that an option gives; refuse ``-`` where it is not standard output.
-
-    It would be a file of that name.
-    """
+    """Return the path of an option; refuse ``-``, which would be a file of that name."""
     if path == Path("-"):
         raise typer.BadParameter("expected a name: this is not written to standard output")
+    if path is not None:
+        check_output(path)
     return path
 
 
-def tell(result: Mapping[str, Any], as_json: bool) -> None:
-    """Print a result: as one JSON object, or as a line for each value that there is."""
+def print_result(result: Mapping[str, Any], as_json: bool) -> None:
+    """Print a result as one JSON object, or as a line for each value."""
     if as_json:
         print_json(result)
     else:

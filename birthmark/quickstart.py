@@ -1,7 +1,7 @@
 """``make quickstart``: from two bundled days of a real capture to answers over HTTP.
 
-What came of it is told on one screen (``one_screen.py``). With ``--verbose`` every step is a
-command that can be typed, shown before it runs, with all that it prints.
+The result is one screen (``one_screen.py``). With ``--verbose``, each step is shown as a command,
+with all its output.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from typing import Any
 
 from rich.table import Table
 
+from birthmark.commands.evaluate import evaluate, report
 from birthmark.commands.ingest import ingest
-from birthmark.commands.train import evaluate, report, train
+from birthmark.commands.train import train
 from birthmark.data.samples import DAYS
 from birthmark.one_screen import show_screen
 from birthmark.replayed import Replayed, picture, replay
@@ -50,13 +51,13 @@ every step of this   the same with --verbose, or make quickstart VERBOSE=1"""
 
 @dataclass(frozen=True)
 class Steps:
-    """How the steps are told: as commands with all that they print, or as a line for each."""
+    """Output of the steps: as commands with their output, or a line for each."""
 
     verbose: bool
 
     @contextmanager
     def step(self, doing: str) -> Iterator[None]:
-        """Tell what was done, and how long it took; hide what it prints, all but its progress."""
+        """Print a step and its duration; hide its output, except progress."""
         if self.verbose:
             yield
             return
@@ -67,7 +68,7 @@ class Steps:
 
     @contextmanager
     def log(self) -> Iterator[Any]:
-        """Yield where programs in the background log to; None is where this one does."""
+        """Yield the log of background programs; None is this program's."""
         if self.verbose:
             yield None
             return
@@ -78,31 +79,31 @@ class Steps:
 def main() -> None:
     """Run every step; an error in one ends the run."""
     parser = argparse.ArgumentParser("python -m birthmark.quickstart", description=main.__doc__)
-    parser.add_argument("--verbose", action="store_true", help="show commands and all they print")
+    parser.add_argument("--verbose", action="store_true", help="show commands and all their output")
     run(Steps(parser.parse_args().verbose))
 
 
 def run(steps: Steps) -> None:
-    """Learn from the first day, be asked about the second, and tell what came of it."""
+    """Learn from the first day, predict the second, and print the accuracy."""
     shutil.rmtree(DIRECTORY, ignore_errors=True)
     DIRECTORY.mkdir()
     first, second = (DIRECTORY / sample.stem for sample in DAYS)
     registry, page = DIRECTORY / "registry", DIRECTORY / "report.html"
     with steps.step("reading two days of a real capture"):
         for sample, day in zip(DAYS, (first, second), strict=True):
-            say(f"birthmark ingest {_shown(sample)} --out {day}")
+            show_command(f"birthmark ingest {_shown(sample)} --out {day}")
             ingest([str(sample)], day)
     with steps.step("learning from the first"):
-        say(f"birthmark train {first} --registry {registry} --no-test")
+        show_command(f"birthmark train {first} --registry {registry} --no-test")
         train([first], str(registry), Settings(), Testing(test=False))
     with steps.step("writing a report on the second"):
-        if steps.verbose:  # the report tells it, too
-            say(f"birthmark evaluate {second} --registry {registry}")
+        if steps.verbose:  # the report has it, too
+            show_command(f"birthmark evaluate {second} --registry {registry}")
             evaluate(second, str(registry), Settings())
-        say(f"birthmark report {second} --registry {registry} --out {page}")
+        show_command(f"birthmark evaluate report {second} --registry {registry} --out {page}")
         report(second, str(registry), page, Settings())
     if steps.verbose:
-        say(f"birthmark serve --registry {registry} --port 0")
+        show_command(f"birthmark serve --registry {registry} --port 0")
         ask(registry)
     with steps.step("asking about each file of the second as it is created"):
         replayed = follow(steps, registry, second, DAYS[1])
@@ -114,7 +115,7 @@ def run(steps: Steps) -> None:
         line(each)
 
 
-def say(command: str) -> None:
+def show_command(command: str) -> None:
     """Show the command that runs next."""
     line("")
     line(f"$ {command}", style="bold")
@@ -128,27 +129,27 @@ def _shown(path: Path) -> Path:
 def ask(registry: Path) -> None:
     """Start the service, ask it about new files over HTTP, print the answers, stop it."""
     with serving(None, "--registry", str(registry), "--port", "0") as url:
-        tell(post(f"{url}/v1/predictions", NEW_FILES))
+        print_answers(post(f"{url}/v1/predictions", NEW_FILES))
         explain(post(f"{url}/v1/explanations", NEW_FILES[0]))
 
 
 @contextmanager
 def serving(log: Any, *options: str) -> Iterator[str]:
-    """Run the service, tell where it answers, and stop it."""
+    """Run the service, yield its URL, and stop it."""
     words = ["-m", "birthmark", "serve", *options]
     command = [sys.executable, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
         try:
             assert server.stdout is not None
-            said = server.stdout.readline().strip()
-            line(said)
-            yield said.split()[-1]
+            ready = server.stdout.readline().strip()
+            line(ready)
+            yield ready.split()[-1]
         finally:
             server.terminate()
 
 
 def follow(steps: Steps, registry: Path, day: Path, sample: Path) -> Replayed:
-    """Let part of a day pass through a follower, ask about its files, draw how right that is."""
+    """Replay part of a day through a follower, predict its files, and draw the accuracy."""
     live = DIRECTORY / "live"
     live.mkdir(mode=0o700)
     history = live / "history"
@@ -157,8 +158,8 @@ def follow(steps: Steps, registry: Path, day: Path, sample: Path) -> Replayed:
     options = ["--registry", str(registry), "--port", "0"]
     options += ["--model", "forest", "--point", "accurate"]
     options += ["--history", str(history), "--history-lag", "1e9"]
-    say(f"birthmark dump --from operations {_shown(sample)} | birthmark {' '.join(words)}")
-    say(f"birthmark serve {' '.join(options)}")
+    show_command(f"birthmark dump --from operations {_shown(sample)} | birthmark {' '.join(words)}")
+    show_command(f"birthmark serve {' '.join(options)}")
     command = [sys.executable, "-m", "birthmark", *words]
     with (
         steps.log() as log,
@@ -173,32 +174,32 @@ def follow(steps: Steps, registry: Path, day: Path, sample: Path) -> Replayed:
         follower.stdin.close()
     known = sum(score.known for score in replayed.scores.values())
     line(
-        f"{known:,} answers, each given before the follower knew of the file: how many were right"
-        " of those told nothing, and of those told what became of earlier files. Wrong are"
-        " █ both, ░ only the untold, ▓ only the told:"
+        f"{known:,} answers, each before the follower knew of the file: accuracy without and"
+        " with the history of earlier files. Errors: █ both, ░ only without history, ▓ only"
+        " with it:"
     )
     show(picture(replayed), columns=110)
     return replayed
 
 
 def post(url: str, files: Any) -> Any:
-    """Show a question, ask it, and return the answer."""
+    """Print a request, send it, and return the answer."""
     some = f"[{json.dumps(files[0])}, …]" if isinstance(files, list) else json.dumps(files)
-    say(f"curl --json '{some}' {url}")
+    show_command(f"curl --json '{some}' {url}")
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(url, json.dumps(files).encode(), headers)
     with urllib.request.urlopen(request, timeout=30) as response:
         return json.load(response)
 
 
-def tell(answer: dict[str, Any]) -> None:
+def print_answers(answer: dict[str, Any]) -> None:
     """Print some of the service's answers."""
     table = Table("new file", *SHOWN, title=f"answered by model {answer['model']}")
     for prediction in answer["predictions"]:
         name = prediction.get("name") or prediction.get("name_percent")
         likely = {key: in_percent(share) for key, share in prediction["probabilities"].items()}
-        said = ((prediction["answers"][key], likely[key]) for key in SHOWN)
-        table.add_row(name, *(styled(f"{word}, {share}", STYLES[word]) for word, share in said))
+        cells = ((prediction["answers"][key], likely[key]) for key in SHOWN)
+        table.add_row(name, *(styled(f"{word}, {share}", STYLES[word]) for word, share in cells))
     show(table, columns=110)
 
 

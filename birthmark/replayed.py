@@ -1,6 +1,6 @@
-"""Part of a bundled day that passes through a follower, while one asks about what is born.
+"""Part of a bundled day replayed through a follower, with a prediction for each new file.
 
-How right its answers were as they were given: told by the live history, and told nothing.
+Each prediction is made twice: with the live history, and without history.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from birthmark.terminal import numbers, styled
 from birthmark_native import HISTORY_BYTES, SharedHistory, TextWriter
 
 STEP = 100_000
-"""So much of the trace is asked about, then handed to the follower, microseconds."""
+"""Length of a step in microseconds: predict its files, then pass it to the follower."""
 
 PART = 60_000_000
-"""So much of it is replayed, microseconds."""
+"""Length of the replayed part, microseconds."""
 
 PATIENCE = 5.0
-"""How long the follower may take for that, seconds."""
+"""Timeout of the follower for a step, seconds."""
 
-NOTHING = {"history": base64.b64encode(bytes(HISTORY_BYTES)).decode()}
-"""What somebody says who has nobody to ask what was seen before."""
+NO_HISTORY = {"history": base64.b64encode(bytes(HISTORY_BYTES)).decode()}
+"""An empty history in a request."""
 
 FOR_EVER = 1e12
 
-HOW = ("untold", "told")
-"""Whether answers knew what became of files before."""
+HOW = ("without history", "with history")
+"""The two kinds of predictions."""
 
 BLOCKS = 40
 """The length of the longest bar."""
@@ -47,67 +47,68 @@ BLOCKS = 40
 
 @dataclass
 class Score:
-    """How many answers there were about files of which it is known what became of them."""
+    """Numbers of answers with a known outcome, and of correct ones."""
 
     known: int = 0
     right: dict[str, int] = field(default_factory=lambda: dict.fromkeys(HOW, 0))
 
     def share(self, how: str) -> float:
-        """Return the share that was right."""
+        """Return the accuracy."""
         return self.right[how] / self.known if self.known else 0.0
 
 
 @dataclass
 class Replayed:
-    """The files that were asked about, what the service said of them, and how right it was.
+    """The births of a day, the service's answers, and their accuracy.
 
-    ``born`` are the births of a day in their order; ``told`` are the answers to the first of them,
-    each told what became of earlier files.
+    ``born`` are the births of a day in order; ``answers`` are those with history to the first.
     """
 
     born: pa.Table
-    told: list[dict[str, Any]]
+    answers: list[dict[str, Any]]
     scores: dict[str, Score]
 
     def share(self, how: str) -> float:
-        """Return the share of right answers, as the mean of all predicates."""
+        """Return the mean accuracy over all predicates."""
         shares = [score.share(how) for score in self.scores.values() if score.known]
         return sum(shares) / max(len(shares), 1)
 
 
 def replay(day: Path, sample: Path, url: str, history: Path, sink: Any) -> Replayed:
-    """Ask the service at ``url`` about the births of ``day``, each before anybody saw it.
+    """Ask the service at ``url`` about the births of ``day``, each before the follower saw it.
 
-    ``sample`` has the day's operations, which are written to ``sink``, a follower's input, as text;
-    ``history`` is what it shares.
+    ``sample`` has the day's operations. They are written as text to ``sink``, the follower's input;
+    ``history`` is the follower's live history.
     """
     born = births(read_files(day)).sort_by("born")
     labels = {key: each.evaluate(born).to_pylist() for key, each in FILE_PREDICATES.items()}
     done = Replayed(born, [], {key: Score() for key in labels})
     status = SharedHistory(history, FOR_EVER, FOR_EVER, 1.0)
-    asked, before, end = 0, 0, None
+    done_until, before, end = 0, 0, None
     times, files = born["born"].cast(pa.int64()).to_pylist(), _requests(born)
     for begin, text in _steps(sample):
         end = end or begin + PART
         if begin >= end:
             break
-        upto = asked
+        upto = done_until
         while upto < len(times) and times[upto] < begin + STEP:
             upto += 1
-        for how, more in (("told", {}), ("untold", NOTHING)) if upto > asked else ():
-            answers = _ask(url, [file | more for file in files[asked:upto]])
-            _count(done.scores, labels, asked, how, answers)
-            done.told += answers if how == "told" else []
-        asked = upto
+        for how, more in (("with history", {}), ("without history", NO_HISTORY)):
+            if upto == done_until:
+                break
+            answers = _ask(url, [file | more for file in files[done_until:upto]])
+            _count(done.scores, labels, done_until, how, answers)
+            done.answers += answers if how == "with history" else []
+        done_until = upto
         sink.write(text)
         sink.flush()
-        _wait(status, before)  # nobody knows what comes after the last line until it has come
+        _wait(status, before)  # the last line is known only after the next one
         before = _time(text.splitlines()[-1]) if text else before
     return done
 
 
 def _steps(sample: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the text of a day, one step after the other, and when each begins."""
+    """Yield the begin and the text of each step of a day."""
     writer = TextWriter()
     written = [writer.write(batch) for batch in pq.read_table(sample).to_batches()]
     lines = b"".join([*written, writer.finish()]).splitlines(keepends=True)
@@ -126,7 +127,7 @@ def _time(line: bytes) -> int:
 
 
 def _requests(born: pa.Table) -> list[dict[str, Any]]:
-    """Return the files as one asks about them who sees their creates."""
+    """Return the requests about files, with the members of their creates."""
     known = born.select(["name", "dir_fh", "mode", "uid", "gid", "client", "born"])
     return [
         {
@@ -159,29 +160,31 @@ def _count(
         for key, score in scores.items():
             label = labels[key][place]
             if label is not None and key in answer["predicates"]:
-                score.known += how == "told"
+                score.known += how == "with history"
                 score.right[how] += (answer["predicates"][key] == "yes") == label
 
 
 def _wait(status: SharedHistory, until: int) -> None:
-    """Wait until the follower knows what was before a time: it keeps up with any server."""
+    """Wait until the follower has caught up to a time."""
     end = time.monotonic() + PATIENCE
     while status.status().get("clock", 0) < until and time.monotonic() < end:
         time.sleep(0.002)
 
 
 def picture(replayed: Replayed) -> Table:
-    """Return how right the answers were, and how many were wrong, as bars."""
+    """Return a table of accuracy, with bars of errors."""
     scores = replayed.scores
-    table = Table("predicate", *numbers("right, untold", "told"), "wrong", box=SIMPLE_HEAD)
+    table = Table(
+        "predicate", *numbers("accuracy without history", "with"), "errors", box=SIMPLE_HEAD
+    )
     shares = {key: [score.share(how) for how in HOW] for key, score in scores.items()}
     shares = {key: own for key, own in shares.items() if scores[key].known}
     wrong = [1 - share for own in shares.values() for share in own]
     per_block = (max(wrong, default=0.0) or 1.0) / BLOCKS
     means = {"mean": [replayed.share(how) for how in HOW]} if shares else {}
     for key, own in (shares | means).items():
-        untold, told = (round((1 - share) / per_block) for share in own)
-        bar = styled("█" * min(untold, told), "green")
-        bar.append("░" * (untold - told), "bright_black").append("▓" * (told - untold), "red")
+        without, with_ = (round((1 - share) / per_block) for share in own)
+        bar = styled("█" * min(without, with_), "green")
+        bar.append("░" * (without - with_), "bright_black").append("▓" * (with_ - without), "red")
         table.add_row(key, *(f"{100 * share:.1f}%" for share in own), bar)
     return table

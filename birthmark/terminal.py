@@ -1,20 +1,20 @@
-"""What commands print for people: the only way to their terminal.
+"""Output for people: the only way to the terminal.
 
-Names, paths and messages come from whoever wrote a trace. What is printed here is plain text,
-neither markup nor emoji, and what a terminal would obey in it is escaped. What programs read (JSON,
-traces, tables) does not come here: it is written byte for byte.
+Names, paths and messages come from untrusted traces. This module prints plain text, without markup
+or emoji, and escapes control characters. Output for programs (JSON, traces, tables) does not pass
+through here: it is written byte for byte.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
 from typing import Any
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
@@ -25,9 +25,9 @@ from birthmark.data.common.visible import visible, visible_lines
 
 
 class Terminal(Console):
-    """A console that obeys nothing of what it prints.
+    """A console that escapes control characters and markup.
 
-    A string is one line, and its line feeds are escaped; a `Text` may have several lines.
+    A string is one line (line feeds are escaped); a `Text` may have several.
     """
 
     def __init__(self, stderr: bool = False) -> None:
@@ -40,22 +40,22 @@ class Terminal(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Yield what is printed, with escapes in all that was not a string, too."""
+        """Yield the segments, with control characters escaped."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
 Styled = Text
-"""What ``styled`` returns."""
+"""The type of styled text."""
 
 
 def styled(text: str, style: str) -> Styled:
-    """Return text in a style, to be shown as a cell of a table or a branch of a tree."""
+    """Return text in a style, for a cell of a table or a branch of a tree."""
     return Text(visible(text), style)
 
 
 def stacked(lines: Iterable[Styled]) -> Styled:
-    """Return lines one below the other, which are cut and not wrapped."""
+    """Return lines below each other, cropped and not wrapped."""
     return Text("\n", no_wrap=True, overflow="crop").join(lines)
 
 
@@ -65,7 +65,7 @@ _WHOLE: Any = {"break_long_words": False, "break_on_hyphens": False}
 def line(text: str, stderr: bool = False, style: str = "") -> None:
     """Print one line to standard output or error.
 
-    A terminal shows what is wider than it in several lines, and breaks no word.
+    A line wider than the terminal is wrapped between words.
     """
     terminal = Terminal(stderr)
     shown = visible(text)
@@ -74,33 +74,33 @@ def line(text: str, stderr: bool = False, style: str = "") -> None:
     terminal.print(Text(shown, style), soft_wrap=True)
 
 
-def items(told: Iterable[str]) -> None:
+def items(values: Iterable[str]) -> None:
     """Print a list, a line for each item."""
-    for each in told:
+    for each in values:
         _behind("- ", each)
 
 
-def fields(told: Mapping[str, Any]) -> None:
-    """Print a line for each value that there is, behind its label."""
-    for label, value in told.items():
+def fields(values: Mapping[str, Any]) -> None:
+    """Print a line for each value that is not empty, after its label."""
+    for label, value in values.items():
         text = ", ".join(value) if isinstance(value, list) else value
         if text not in (None, ""):
             _behind(f"{label:>12}  ", f"{text:,}" if isinstance(text, int) else f"{text}")
 
 
 def _behind(label: str, text: str) -> None:
-    """Print one line, of which a terminal shows all but the label below each other."""
+    """Print a label and a text; a terminal wraps the text below itself."""
     terminal = Terminal()
     if terminal.is_terminal:
-        grid = Table.grid(Column(no_wrap=True), *words(""))
-        grid.add_row(label, text)
-        terminal.print(grid)
+        labelled = Table.grid(Column(no_wrap=True), *words(""))
+        labelled.add_row(label, text)
+        terminal.print(labelled)
     else:
         line(f"{label}{text}")
 
 
 def shortened(path: str, room: int) -> str:
-    """Return a path that takes at most so many columns: of a longer one, both ends."""
+    """Return a path in at most `room` columns; of a longer one, both ends."""
     if cell_len(path) <= room:
         return path
     head, tail = "", path
@@ -113,18 +113,47 @@ def shortened(path: str, room: int) -> str:
     return f"{head}…{tail}"
 
 
+def shortened_apart(paths: Sequence[str], room: int) -> list[str]:
+    """Return paths shortened to `room` columns, so that different ones still differ."""
+    found = {path: shortened(path, room) for path in paths}
+    groups = [list(found)]
+    while groups:
+        alike: dict[str, list[str]] = {}
+        for path in groups.pop():
+            alike.setdefault(found[path], []).append(path)
+        for same in alike.values():
+            if len(same) > 1:
+                found |= {path: _part(path, _differ_at(same, room), room) for path in same}
+                if len({found[path] for path in same}) > 1:
+                    groups.append(same)
+    return [found[path] for path in paths]
+
+
+def _differ_at(paths: Sequence[str], room: int) -> int:
+    """Return the start of the part in which paths differ, or of its component if it is near."""
+    columns = enumerate(zip(*paths, strict=False))
+    same = next((at for at, column in columns if len(set(column)) > 1), min(map(len, paths)))
+    return max(paths[0].rfind("/", 0, same) + 1, same - room // 4)
+
+
+def _part(path: str, start: int, room: int) -> str:
+    """Return a path from `start` on, cut to `room` columns."""
+    text = ("…" if start else "") + path[start:]
+    return text if cell_len(text) <= room else set_cell_size(text, room - 1).rstrip() + "…"
+
+
 def numbers(*headings: str) -> list[Column]:
-    """Return columns of a table that stand to the right, as numbers do, and are never wrapped."""
+    """Return columns aligned to the right and never wrapped."""
     return [Column(heading, justify="right", no_wrap=True) for heading in headings]
 
 
 def words(*headings: str) -> list[Column]:
-    """Return columns of a table whose text is wrapped where there is no room for all of it."""
+    """Return columns whose text is wrapped if there is no room."""
     return [Column(heading, overflow="fold") for heading in headings]
 
 
 def table(*columns: str | Column, title: str = "", caption: str = "") -> Table:
-    """Return a table as all are drawn; a column of which only the heading is told never wraps."""
+    """Return a table in the common style; a column given by its heading alone never wraps."""
     whole = [Column(each, no_wrap=True) if isinstance(each, str) else each for each in columns]
     left: dict[str, Any] = {"title_justify": "left", "caption_justify": "left"}
     return Table(
@@ -140,22 +169,28 @@ def table(*columns: str | Column, title: str = "", caption: str = "") -> Table:
 
 
 def paragraphs(lines: Mapping[str, str]) -> None:
-    """Print paragraphs, each behind its label, no wider than the terminal."""
-    grid = Table.grid(Column(no_wrap=True, style="bold"), *words(""), padding=(0, 2, 0, 0))
+    """Print paragraphs after their labels, no wider than the terminal."""
+    labelled = grid("bold", "")
     for label, text in lines.items():
-        grid.add_row(label, text)
-    show(grid)
+        labelled.add_row(label, text)
+    show(labelled)
+
+
+def grid(*styles: str) -> Table:
+    """Return a table without headings, from its columns' styles; the last column is wrapped."""
+    *whole, last = styles
+    columns = [Column(style=style, no_wrap=True) for style in whole]
+    return Table.grid(*columns, Column(style=last, overflow="fold"), padding=(0, 2, 0, 0))
 
 
 LEAST = 16
-"""The columns that text which may be wrapped is given at least."""
+"""Least width of wrapped text, in columns."""
 
 
 def show(shown: RenderableType, columns: int = 0) -> None:
     """Print a table or a tree on standard output, as wide as the terminal, 80 columns in a pipe.
 
-    It has at least so many `columns`, and what it takes to lose nothing: on a terminal narrower
-    than that, its lines wrap.
+    It has at least `columns`, and enough to show everything: lines wrap on a narrower terminal.
     """
     terminal = Terminal()
     least = _least(terminal, shown) if isinstance(shown, Table) else 0
@@ -164,7 +199,7 @@ def show(shown: RenderableType, columns: int = 0) -> None:
 
 
 def _least(terminal: Terminal, shown: Table) -> int:
-    """Return the width below which a table would lose something."""
+    """Return the least width at which a table shows everything."""
     unlimited = terminal.options.update(width=sys.maxsize)
     spare = 0
     for column in shown.columns:
@@ -178,19 +213,19 @@ def _least(terminal: Terminal, shown: Table) -> int:
 
 @contextmanager
 def working(step: str) -> Iterator[Callable[[str], None]]:
-    """Show the current step on a terminal, and nothing in a pipe; yield what tells the next."""
+    """Show the current step on a terminal only; yield the function that sets it."""
     with Terminal(stderr=True).status(styled(step, "")) as status:
         yield lambda step: status.update(styled(step, ""))
 
 
 def progress(*columns: ProgressColumn) -> Progress:
-    """Return what shows on a terminal how far each task is, and in a pipe nothing."""
+    """Return a progress display, which is hidden in a pipe."""
     return Progress(*columns, console=Terminal(stderr=True), disable=not sys.stderr.isatty())
 
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[str, int], None]]:
-    """Show on a terminal where a count of `what` has come to; yield what tells the place and it."""
+    """Show a count of `what` on a terminal; yield the function that updates place and count."""
     counted = field("{task.fields[done]:,} " + what)
     columns = (SpinnerColumn(), field("{task.description}"), counted, TimeElapsedColumn())
     with progress(*columns) as bar:
@@ -199,5 +234,5 @@ def counting(what: str) -> Iterator[Callable[[str, int], None]]:
 
 
 def field(form: str) -> TextColumn:
-    """Return a column of what `form` makes of a ``task``."""
+    """Return a column that formats a ``task`` by `form`."""
     return TextColumn(form, markup=False)

@@ -12,64 +12,64 @@ from birthmark_native.results import AskedCreate, Damaged, Written
 __version__: str
 
 class Error(Exception):
-    """What this module refuses."""
+    """A refusal by this module."""
 
     reason: str
     """The word in ``REASONS`` for what is wrong."""
 
 class TraceError(Error, ValueError):
-    """A file is no trace, or none that can be read."""
+    """A file is not a trace, or not a readable one."""
 
 class TableError(Error, ValueError):
-    """A table lacks a column, has one of another type, or a row that it cannot have."""
+    """A table lacks a column, has one of the wrong type, or has an invalid row."""
 
 class AnonymizeError(Error, ValueError):
-    """A mapping of anonymized names is damaged, or cannot keep what it is told to keep."""
+    """A mapping of anonymized names is damaged, or cannot exempt a value that it has mapped."""
 
 class ImageError(Error, ValueError):
-    """Bytes are no compiled image that can be used."""
+    """Bytes are not a usable compiled image."""
 
 class RuleError(Error, ValueError):
-    """Rules over the components of names do not fit each other, or are none."""
+    """Rules over the components of names are inconsistent or invalid."""
 
 class ForestError(Error, ValueError):
-    """Nodes make no forest, or rows do not fit it, or none can be grown on them."""
+    """Nodes are not a forest, or rows do not fit it or cannot train one."""
 
 class CertaintyError(Error, ValueError):
-    """A description of how sure a model is cannot be used."""
+    """A description of a model's certainty is invalid."""
 
 class GeometryError(Error, ValueError):
     """A file system or a region of it cannot have these sizes."""
 
 class LayoutError(Error, ValueError):
-    """A replay of a layout cannot be configured so."""
+    """A replay of a layout has an invalid configuration."""
 
 class StorageError(Error, ValueError):
-    """A drive cannot be so, or cannot serve what a trace asks of it, or that is none."""
+    """A drive or a trace is invalid, or the drive cannot serve the trace."""
 
 class RecordingError(Error, ValueError):
-    """A file is no recording of an allocator."""
+    """A file is not a recording of an allocator."""
 
 class ArgumentError(Error, ValueError):
     """A function cannot take this argument."""
 
 class ArrayTypeError(Error, TypeError):
-    """An array is of another type than the function takes."""
+    """An array is of the wrong type."""
 
 class StateError(Error, RuntimeError, ValueError):
-    """An object is used before or after its time."""
+    """An object is used too early or too late."""
 
 class SpillError(Error, OSError):
     """The temporary file of idle lives cannot be used."""
 
 class SnapshotError(Error, ValueError):
-    """A file is no snapshot, or is damaged."""
+    """A file is not a snapshot, or is damaged."""
 
 class DefectError(Error, RuntimeError):
-    """This module has contradicted itself: a defect, which nothing given to it should cause."""
+    """This module has contradicted itself: a defect, whatever the input."""
 
 REASONS: dict[str, type[Error]]
-"""By which exception each reason is raised. What the operating system refuses is an ``OSError``."""
+"""The exception for each reason. Errors of the operating system are ``OSError``s."""
 
 @final
 class CaptureWriter:
@@ -160,11 +160,12 @@ class LayoutRun:
         of 4 KB each; ``fragments``: uint64, how many its bytes took at most.
         """
 
-def layout_geometry(name: str, bytes: int) -> str:
+def layout_geometry(name: str, bytes: int, journal: bool = False) -> str:
     """Return the sizes that ``newfs`` of a kernel takes for so many bytes, as JSON.
 
-    Names are those of ``fs.h``, with ``groups`` and ``inode_bytes``. Raises ``GeometryError`` if
-    there is no such geometry, or none of that size.
+    Names are those of ``fs.h``, with ``groups`` and ``inode_bytes``; ``free`` is the fragment where
+    free data begin, which is behind the journal, if there is one. Raises ``GeometryError`` if
+    there is no such geometry, or none of that size, and ``LayoutError`` if it has no journal.
     """
 
 def layout_region(
@@ -322,24 +323,26 @@ class StorageReuse:
 
 @final
 class LivesBuilder:
-    """Makes the files and names tables from operations (``data.lives`` says by which rules).
+    """Makes the files and names tables from operations, by the rules in ``data.lives``.
 
-    About ``max_live`` lives, of files and of names together, are kept in memory; the others wait
-    in a temporary file (in the folder that ``TMPDIR`` names) until an operation names them.
-    ``near`` is how many microseconds a loss may be away from a use of the file that it touches.
+    About ``max_live`` lives, of files and names together, are in memory; the others are in a
+    temporary file (in the folder ``TMPDIR``) until an operation names them. ``near`` is the
+    greatest time in microseconds between a loss and a use of a file that it affects. ``memory`` is
+    the budget of the whole trace follower in bytes; lives use their share
+    (``native/trace/src/budget.rs``).
     """
 
-    def __new__(cls, max_live: int = ..., near: int = ...) -> Self: ...
+    def __new__(cls, max_live: int = ..., near: int = ..., memory: int = ...) -> Self: ...
     @staticmethod
-    def load(path: Path) -> LivesBuilder:
-        """Take up what ``save`` wrote, with the ``max_live`` of then.
+    def load(path: Path, memory: int = ...) -> LivesBuilder:
+        """Load the state that ``save`` wrote, with its ``max_live`` and the ``memory`` given.
 
         Raises ``OSError`` if the file cannot be read, ``SnapshotError`` if it is damaged or of
         another version.
         """
 
     def save(self, path: Path) -> None:
-        """Write all that is known; raise ``OSError`` if that fails."""
+        """Write the state; raise ``OSError`` if that fails."""
 
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations (``data.schema.OPERATIONS``), in about the order of their replies.
@@ -349,28 +352,30 @@ class LivesBuilder:
         the temporary file cannot be used.
         """
 
+    def evicted(self) -> dict[str, int]:
+        """Return the numbers of early evictions for lack of memory, by kind."""
+
     def update_loss(self, gaps: pa.RecordBatch) -> None:
         """Take times in which calls were lost (``Trace.take_gaps``).
 
         Raises ``TableError`` if a column is missing.
         """
 
-    def loss_told(self, told: bool) -> None:
-        """Say whether :meth:`update_loss` is told all about a trace's losses.
+    def set_losses_known(self, known: bool) -> None:
+        """Set whether :meth:`update_loss` gets all losses of a trace.
 
-        Unless it is about every one, ``loss_nearby`` is null where calls without a reply do not
+        Unless it does for every trace, ``loss_nearby`` is null where calls without a reply do not
         make it true.
         """
 
     def finish(self) -> None:
-        """End the trace: lives that are left become rows, with no death seen."""
+        """End the trace: remaining lives become rows without a visible death."""
 
     def take_files(self) -> pa.RecordBatch:
         """Return the file lives that have ended since the last call (``data.schema.FILES``).
 
-        They wait for a minute of the trace's time, until it is known what was lost near them.
-        After :meth:`finish` a call returns some of the lives that were left; a batch of no rows
-        says that there are no more.
+        They are pending for a minute of trace time, until losses near them are known. After
+        :meth:`finish`, each call returns some of the remaining lives; an empty batch is the end.
         """
 
     def take_names(self) -> pa.RecordBatch:
@@ -378,23 +383,23 @@ class LivesBuilder:
 
 @final
 class LiveHistory:
-    """Makes the tables of :class:`LivesBuilder`, and tells each birth its history as it happens.
+    """Makes the tables of :class:`LivesBuilder`, and emits births with their histories live.
 
-    Told are births of regular files and of their names, and what becomes of each, in the order in
-    which it comes to be known; by the trace's clock, so that a replay at any speed tells the same.
-    The history of a birth is what ``features.History.follow`` tells the same row of the finished
-    tables, but that those
+    It emits births of regular files and their names, and their outcomes, in the order in which they
+    become known. Time is the trace's clock, so a replay at any speed emits the same. The history of
+    a birth equals that of ``features.History.follow`` for the same row of the finished tables, with
+    these exceptions:
 
-    - of which no handle ever came to be known are told, and are no rows of files;
-    - whose kind was not known when they were born are not told, and may be rows of names (a file
-      that was never seen is renamed);
-    - that turn out later to have opened a file are told, and have no birth in the tables;
-    - whose reply bears an earlier time than one before it are told late, as are outcomes;
-    - whose outcome comes after ``max_awaited`` later births have one that is not told;
+    - births without a known handle are emitted, but are no rows of files;
+    - births of unknown kind are not emitted, but may be rows of names (a rename of an unseen file);
+    - births that later turn out to be an open of an existing file are emitted, but have no birth in
+      the tables;
+    - births with a reply earlier than the one before are emitted late, and so are their outcomes;
+    - an outcome after ``max_awaited`` later births is not emitted.
 
-    and that they all count in what later births are told. ``files`` and ``names`` are the histories
-    to go on from; they are copied. ``max_live`` and ``near`` are those of :class:`LivesBuilder`;
-    of ``max_awaited`` births of each subject the outcomes are awaited, at some 100 bytes each.
+    All of them count in later histories. ``files`` and ``names`` are the initial histories, which
+    are copied. ``max_live``, ``near`` and ``memory`` are those of :class:`LivesBuilder`. Outcomes
+    of ``max_awaited`` births per subject are pending, at some 100 bytes each.
     """
 
     def __new__(
@@ -404,25 +409,26 @@ class LiveHistory:
         max_live: int = ...,
         near: int = ...,
         max_awaited: int = ...,
+        memory: int = ...,
     ) -> Self: ...
     @staticmethod
-    def load(path: str | Path) -> LiveHistory:
-        """Return what was saved, which goes on as if nothing had happened.
+    def load(path: str | Path, memory: int = ...) -> LiveHistory:
+        """Load a saved history, within ``memory``; it continues without a gap.
 
-        Raises ``SnapshotError``, naming the file, if it is none or damaged; ``OSError`` if it
+        Raises ``SnapshotError``, naming the file, if it is invalid or damaged; ``OSError`` if it
         cannot be read.
         """
 
     def save(self, path: str | Path) -> None:
-        """Write all that is known into a file, what was not taken yet among it.
+        """Write the state into a file, including pending births and outcomes.
 
-        The file is replaced as it is written: give it another name until it is whole. Raises
+        The file is overwritten in place: use a temporary name until it is complete. Raises
         ``StateError`` after :meth:`finish`; ``SpillError`` if the temporary file of idle lives
         cannot be read; ``OSError`` if the file cannot be written.
         """
 
     def save_histories(self, path: str | Path) -> None:
-        """Write the histories alone, as :meth:`save`: another trace goes on from them.
+        """Write only the histories, like :meth:`save`, for use with another trace.
 
         It may be called after :meth:`finish`.
         """
@@ -430,21 +436,24 @@ class LiveHistory:
     def update(self, batch: pa.RecordBatch) -> None:
         """Take operations, as :meth:`LivesBuilder.update`."""
 
+    def evicted(self) -> dict[str, int]:
+        """Return the numbers of evictions, as :meth:`LivesBuilder.evicted`."""
+
     def update_loss(self, gaps: pa.RecordBatch) -> None:
         """Take times in which calls were lost, as :meth:`LivesBuilder.update_loss`."""
 
-    def loss_told(self, told: bool) -> None:
-        """Say whether all about losses is told, as :meth:`LivesBuilder.loss_told`."""
+    def set_losses_known(self, known: bool) -> None:
+        """Set whether all losses are known, as :meth:`LivesBuilder.set_losses_known`."""
 
     def advance(self, until: int) -> None:
-        """Say that nothing older than a time (µs) will come: what was known before it is told.
+        """Declare that no operation before a time (µs) will follow, and emit all events before it.
 
-        Each batch does so up to its last reply. What is known at one instant waits until then,
-        which takes long on a server that has nothing to do.
+        Each batch does so up to its last reply. Without this call, events of an idle server would
+        be pending for long.
         """
 
     def finish(self) -> None:
-        """End the trace, as :meth:`LivesBuilder.finish`; what is known at its end is told."""
+        """End the trace, as :meth:`LivesBuilder.finish`, and emit the pending events."""
 
     def take_files(self) -> pa.RecordBatch:
         """Return file lives, as :meth:`LivesBuilder.take_files`."""
@@ -453,29 +462,30 @@ class LiveHistory:
         """Return name lives, as :meth:`LivesBuilder.take_names`."""
 
     def take_births(self) -> pa.RecordBatch:
-        """Return the births since the last call, in the order in which they were told.
+        """Return the births emitted since the last call, in order.
 
-        ``subject`` is ``file`` or ``name``, ``id`` the number of the birth, those of each subject
-        from 0 on, ``server`` where; the other columns are those of ``features.CREATES``: ``time``
-        is that of the birth, ``history`` what was seen before it. ``group`` is as its reply shows.
+        ``subject`` is ``file`` or ``name``, ``id`` the number of the birth, from 0 for each
+        subject, and ``server`` its server. The other columns are those of ``features.CREATES``:
+        ``time`` is that of the birth, ``history`` the history before it, and ``group`` that of its
+        reply.
         """
 
     def take_outcomes(self) -> pa.RecordBatch:
-        """Return what came to be known of births since the last call, likewise.
+        """Return the outcomes emitted since the last call, in order.
 
-        ``subject`` and ``id`` say of which birth, ``time`` when. ``fact`` is
+        ``subject`` and ``id`` identify the birth, and ``time`` is that of the event. ``fact`` is
 
-        - ``mark``: whether the life was ``over`` within ``mark`` seconds (1, 5 or 30), told at that
-          age or at the death;
+        - ``mark``: whether the life was ``over`` within ``mark`` seconds (1, 5 or 30), emitted at
+          that age or at the death;
         - ``young``: how a file was used (``size`` in bytes, the largest; ``reads``, ``writes``;
-          ``atime``, ``mtime``) until it was 5 s old, told then or at the death;
-        - ``died``: the end, after ``life`` µs, and how the file had been used by then;
-        - ``lost``: the end was missed, or there was no birth. Marks, and the use of the young file,
-          that are told after it are those of a file that nobody saw dead.
+          ``atime``, ``mtime``) until it was 5 s old, emitted then or at the death;
+        - ``died``: the end, after ``life`` µs, and the use of the file until then;
+        - ``lost``: the end was missed, or there was no birth. Later marks and early-use events are
+          those of a file without a visible death.
         """
 
     def discard(self) -> None:
-        """Let births and outcomes go that were not taken."""
+        """Drop pending births and outcomes."""
 
     def history(self, subject: str) -> HistoryKeeper:
         """Return a copy of the history of ``file`` or ``name``.
@@ -483,7 +493,7 @@ class LiveHistory:
         Raises ``ArgumentError`` for another subject.
         """
 
-    dropped: int  # outcomes that were not told, because too many births came after theirs
+    dropped: int  # outcomes not emitted, because too many births came after theirs
 
 @final
 class Mapping:
@@ -690,7 +700,7 @@ def decide_components(
     threshold: float,
     prefix: bool,
 ) -> pa.Array:
-    """Return for each name the index (int32) of the rule that decides, null where none does.
+    """Return the index (int32) of the deciding rule for each name; null if none does.
 
     Arguments are those of ``score_components``.
     """
@@ -698,10 +708,10 @@ def decide_components(
 def prune_components(
     names: pa.Array, rules: pa.Array, lower: pa.Array, upper: pa.Array, most: int, prefix: bool
 ) -> pa.Array:
-    """Return for each rule whether it is kept: dropped are those that no score of ``names`` needs.
+    """Return whether each rule is retained; rules that no score of ``names`` needs are dropped.
 
-    Limits are uint32, and rank among ``most`` thresholds: how many of them they reach. Rules are
-    tried in their order, until none can go.
+    Limits are uint32 ranks among ``most`` thresholds: the number that they reach. Rules are tried
+    in order, until none can be dropped.
     """
 
 @final
@@ -709,57 +719,57 @@ class HistoryKeeper:
     """Running statistics over births (``features.history`` is its Python face)."""
 
     max_keys: int
-    clock: int  # until when it was followed, µs
+    clock: int  # end of its data, µs
 
     def __new__(cls, max_keys: int) -> Self:
-        """Keep at most so many keys; raises ``ArgumentError`` if they are too few for one birth."""
+        """Make an empty history of at most ``max_keys``; raise ``ArgumentError`` for too few."""
 
     @staticmethod
     def from_batch(batch: pa.RecordBatch, max_keys: int, clock: int) -> HistoryKeeper:
-        """Return what :meth:`to_batch` told.
+        """Return the history from a result of :meth:`to_batch`.
 
         Raises ``TableError``, naming row and column, if it is damaged.
         """
 
     def follow(self, lives: pa.RecordBatch, behind: int = ...) -> pa.Array:
-        """Return the history of each life at its birth (fixed-size binary), and learn them.
+        """Return the history of each life at its birth (fixed-size binary), and add the lives.
 
-        It is told as it was known ``behind`` microseconds before. ``lives`` has the columns that
-        ``features.history`` makes, ``born`` null where there is nothing to tell. Raises
+        The history is that known ``behind`` microseconds before. ``lives`` has the columns of
+        ``features.history``, with ``born`` null for lives without a birth. Raises
         ``TableError``, naming the column, if one is missing or of another type.
         """
 
     def at(self, creates: pa.RecordBatch) -> pa.Array:
-        """Return the history of each create, and learn nothing; errors as :meth:`follow`."""
+        """Return the history of each create without adding it; errors as :meth:`follow`."""
 
     def to_batch(self) -> pa.RecordBatch:
-        """Return all that is known, a row per key."""
+        """Return the whole history, a row per key."""
 
 @final
 class SharedHistory:
-    """A live history that a follower shares, read without a lock and without a wait.
+    """A follower's live history in shared memory, read without locks or waits.
 
-    ``ARCHITECTURE.md`` names the code; ``SharedHistoryWriter`` is the other side. Nothing of it
-    raises because there is no follower, or because of what one does: that is told (``why``).
+    ``ARCHITECTURE.md`` names the code; ``SharedHistoryWriter`` is the other side. No method raises
+    because of the follower's state; ``why`` has the reason if the history is not used.
     """
 
     def __new__(cls, path: str | Path, max_age: float, max_lag: float, max_loss: float) -> Self:
-        """Read what is at a path, now or later.
+        """Open the history at a path, which may appear later.
 
-        Nothing is told from a history whose last update is ``max_age`` seconds ago, whose follower
-        is ``max_lag`` seconds behind the traffic, or lost more than ``max_loss`` of it in the last
-        minutes (0 to 1). Raises ``ArgumentError`` if one of these is below 0 or no number.
+        A history is stale, and not used, if its last update is ``max_age`` seconds ago, if its
+        follower is ``max_lag`` seconds behind the traffic, or if it lost more than ``max_loss`` of
+        the last minutes' traffic (0 to 1). Raises ``ArgumentError`` for negative values and NaN.
         """
 
     def at(self, creates: pa.RecordBatch) -> pa.RecordBatch:
-        """Return what was seen before each create, as ``HistoryKeeper.at`` has it.
+        """Return the histories of each create, in the format of ``HistoryKeeper.at``.
 
-        ``creates`` has the columns of that, and may have ``directory_system`` (large binary) with
-        ``directory_inode`` (uint64), as :func:`handle_inode` returns them, and ``directory_path``
-        (large binary): ways to tell a directory whose handle is not known. The columns of the
-        result are ``history`` and ``name_history``, what was seen of files and of names (fixed-size
-        binary, null where nothing is told), ``told``, on what it rests (directory, caller, name or
-        nothing), and ``why``, a word, where that is nothing. Raises ``TableError``, naming the
+        ``creates`` has its columns, and may have ``directory_system`` (large binary) with
+        ``directory_inode`` (uint64), from :func:`handle_inode`, and ``directory_path`` (large
+        binary), which identify a directory without a known handle. The columns of the result are
+        ``history`` and ``name_history``, of files and names (fixed-size binary, null if not used),
+        ``told``, the history scope (directory, caller, name or nothing), and ``why``, the reason in
+        a word for nothing. Raises ``TableError``, naming the
         column, if one is missing or of another type.
         """
 
@@ -776,148 +786,150 @@ class SharedHistory:
         client: str | None = None,
         time: int | None = None,
     ) -> tuple[tuple[bytes, bytes] | None, str, str | None]:
-        """Return the two histories, ``told`` and ``why`` of one create, as :meth:`at` does.
+        """Return the two histories, ``told`` and ``why`` of one create, as :meth:`at`.
 
-        ``time`` is in microseconds since the epoch; without it, that of the last operation that the
-        follower saw.
+        ``time`` is in microseconds since the epoch; the default is that of the follower's last
+        operation.
         """
 
     def status(self) -> dict[str, Any]:
-        """Return how the follower is doing, for people and metrics.
+        """Return the status of the follower, for people and metrics.
 
-        ``why`` nothing is told now, a word, and ``says``, a sentence (both None: it is told). If
-        there is a history: ``follower``, its version; ``generation``; ``updates``, their number;
-        ``state`` (starting, following or stopped); ``clock``, the trace's time, and ``updated``
-        (µs since the epoch); ``age`` and ``lag`` (seconds); ``loss`` (0 to 1); ``keys`` and
-        ``aliases`` that are kept; ``keys_gave_way`` and ``aliases_gave_way``, for lack of room.
+        ``why`` is the reason in a word, and ``says`` in a sentence, if the history is not used;
+        otherwise both are None. If there is a history: ``follower``, its version; ``generation``;
+        ``updates``, their number; ``state`` (starting, following or stopped); ``clock``, the
+        trace's time, and ``updated`` (µs since the epoch); ``age`` and ``lag`` (seconds); ``loss``
+        (0 to 1); ``keys`` and ``aliases`` in it; ``keys_gave_way`` and ``aliases_gave_way``,
+        evicted for lack of room.
         """
 
 @final
 class SharedHistoryWriter:
-    """The one writer of a live history that workers share."""
+    """The only writer of a shared live history."""
 
     def __new__(cls, path: str | Path, max_keys: int, max_aliases: int, follower: str) -> Self:
-        """Make a file with room for so many, which readers do not find before :meth:`publish`.
+        """Make a file of this capacity, which readers cannot find before :meth:`publish`.
 
         The directory must be writable for this user alone, and is best on tmpfs: a key takes 96
         bytes, an alias (three to a directory) 43. ``follower`` is a version, at most 64 bytes.
-        Raises ``StateError`` if another process writes there, ``ArgumentError`` if others may write
-        the directory or there cannot be so much room, ``OSError`` if the file cannot be made, for
-        lack of space, too.
+        Raises ``StateError`` if another process writes there, ``ArgumentError`` if others can write
+        to the directory or the capacity is impossible, and ``OSError`` if the file cannot be made,
+        such as for lack of space.
         """
 
     def mirror(self, live: LiveHistory, changes: HistoryChanges | None = ...) -> None:
-        """Take what changed since the last time, at first all; readers see it after :meth:`commit`.
+        """Apply the changes since the last call; readers see them after :meth:`commit`.
 
-        Directories are told of, too, as they are used or given names. What is taken comes to
-        ``changes``, as well.
+        They include directories, as these are used or named. The changes are added to ``changes``,
+        too.
         """
 
     def everything(self) -> HistoryChanges:
-        """Return all that there is since the last :meth:`commit`."""
+        """Return the whole history as of the last :meth:`commit`."""
 
     def apply(self, changes: HistoryChanges) -> None:
-        """Take what changed in the history of another writer, or all of it."""
+        """Apply the changes of another writer's history, or all of it."""
 
     def put(self, subject: str, known: pa.RecordBatch) -> None:
-        """Take rows of ``HistoryKeeper.to_batch``, of ``file`` or ``name``.
+        """Put rows of ``HistoryKeeper.to_batch``, of ``file`` or ``name``.
 
         Raises ``TableError``, naming row and column, if one is damaged, and ``ArgumentError`` for
         another subject.
         """
 
     def put_all(self, subject: str, history: HistoryKeeper) -> None:
-        """Take all that a history knows. Raises ``ArgumentError`` for another subject."""
+        """Put a whole history. Raises ``ArgumentError`` for another subject."""
 
     def remove(self, subject: str, keys: pa.Array) -> None:
-        """Forget keys (uint64). Raises ``ArrayTypeError`` or ``ArgumentError`` for others."""
+        """Remove keys (uint64). Raises ``ArrayTypeError`` or ``ArgumentError`` for others."""
 
     def directory(
         self, handle: bytes, *, name: bytes | None = None, path: bytes | None = None, time: int
     ) -> None:
-        """Let a directory be known by its handle, by the inode that it means, and by its path.
+        """Add a directory under its handle, the handle's inode, and its path.
 
-        ``name`` is its own name, ``time`` when it was used last (µs since the epoch): who was idle
-        longest gives way.
+        ``name`` is its name, and ``time`` that of its last use (µs since the epoch); the least
+        recently used one is evicted.
         """
 
     def remove_path(self, path: bytes) -> None:
-        """Forget which directory is at a path."""
+        """Remove the directory of a path."""
 
     def commit(self, clock: int, lag: float, loss: float, state: str, operations: int = 0) -> None:
-        """Let readers see all that was put since the last time, at once.
+        """Make all puts since the last call visible to readers, atomically.
 
-        ``clock``: time of the last operation (µs since the epoch); ``lag``: seconds that it was
-        ago; ``loss``: share of operations lost in the last minutes; ``state``: starting, following
-        or stopped; ``operations``: how many were followed since the follower began. Raises
-        ``ArgumentError`` for others.
+        ``clock``: time of the last operation (µs since the epoch); ``lag``: seconds since then;
+        ``loss``: share of operations lost in the last minutes; ``state``: starting, following or
+        stopped; ``operations``: their number since the follower's start. Raises ``ArgumentError``
+        for other states. Like every method that writes, it raises ``OSError`` if the file has
+        become shorter.
         """
 
     def publish(self) -> None:
-        """Let readers find the file, in the place of an earlier one; again it does nothing.
+        """Make the file visible to readers, in place of an earlier one; idempotent.
 
         Raises ``OSError`` if it cannot be renamed.
         """
 
 @final
 class HistoryChanges:
-    """What changed in a shared history: what is to be done to bring a copy up to date.
+    """Changes of a shared history, which bring a copy up to date.
 
-    ``len`` is how many rows that are.
+    ``len`` is the number of rows.
     """
 
     def __new__(cls) -> Self:
-        """Begin with no change."""
+        """Make an empty set of changes."""
 
     @staticmethod
     def from_arrow(
-        forgotten: pa.Array, records: pa.RecordBatch, directories: pa.RecordBatch
+        removed_keys: pa.Array, records: pa.RecordBatch, directories: pa.RecordBatch
     ) -> HistoryChanges:
-        """Return what :meth:`to_arrow` told.
+        """Return changes from a result of :meth:`to_arrow`.
 
         Raises ``TableError``, naming the column, if one is missing or damaged; ``ArrayTypeError``
         or ``ArgumentError`` for other keys.
         """
 
     def to_arrow(self) -> tuple[pa.Array, pa.RecordBatch, pa.RecordBatch]:
-        """Return keys that are to be forgotten (uint64), then records and directories to be kept.
+        """Return the keys to remove (uint64), and the records and directories to put.
 
-        Records are rows of ``HistoryKeeper.to_batch``, of both subjects: a key says of which.
+        Records are rows of ``HistoryKeeper.to_batch`` of both subjects, distinguished by the key.
         Directories have the columns ``key`` (the hash of a handle, an inode or a path),
         ``directory`` (that of its handle), ``shape`` (that of its own name's shape, or null) and
         ``used``, when.
         """
 
     def merge(self, later: HistoryChanges) -> None:
-        """Let what changed later come to it."""
+        """Add later changes."""
 
     def take(self, rows: int) -> HistoryChanges:
-        """Take so many rows out, or as many as there are, those first that are to be done first."""
+        """Remove and return at most ``rows`` changes, in order."""
 
     def __len__(self) -> int: ...
 
 def handle_inode(handle: bytes) -> tuple[bytes, int] | None:
-    """Return the file system and the inode that an NFS file handle means.
+    """Return the file system and the inode of an NFS file handle.
 
-    Of FreeBSD (UFS, ZFS), of Linux's knfsd (ext4, XFS, Btrfs, tmpfs) and nfs-ganesha. Which system
-    is told as the handle has it: FreeBSD's ``fsid_t``, knfsd's UUID, ``fsid=`` or device,
-    nfs-ganesha's ``f_fsid``. None for all others.
+    It knows handles of FreeBSD (UFS, ZFS), Linux's knfsd (ext4, XFS, Btrfs, tmpfs) and nfs-ganesha.
+    The file system is FreeBSD's ``fsid_t``, knfsd's UUID, ``fsid=`` or device, or nfs-ganesha's
+    ``f_fsid``. None for other handles.
     """
 
 def fold_shapes(names: pa.Array) -> pa.Array:
-    """Return the shape of each name (both binary); ``features.history.shape`` says what it is."""
+    """Return the shape of each name (both binary), as ``features.history.shape`` defines it."""
 
 @final
 class TextWriter:
     """Writes operations as nfsdump text, in the order of the lines' times.
 
-    What was read from text is printed as it stood there. What was not is printed as nfsdump 1.2.0c
-    prints it: addresses in 8 hexadecimal digits, ``XXX`` for the lengths at the end, and of a
-    reply's attributes only those that it prints; ``all_attributes`` adds whatever else there is a
-    key for (the directory's attributes, those of directory entries).
+    Operations read from text are printed unchanged. Others are printed as by nfsdump 1.2.0c:
+    addresses in 8 hexadecimal digits, ``XXX`` for the lengths at the end, and the subset of a
+    reply's attributes; ``all_attributes`` adds all others with a key (those of the directory and of
+    directory entries).
     """
 
-    left_out: int  # operations so far that the format has no form for: those of NFS version 4
+    left_out: int  # operations so far without a form in the format: those of NFS version 4
 
     def __new__(cls, all_attributes: bool = False) -> Self: ...
     def write(self, batch: pa.RecordBatch) -> bytes:
@@ -934,6 +946,23 @@ class TextWriter:
 
     def finish(self) -> bytes:
         """Return the lines that are left."""
+
+@final
+class Instants:
+    """Judges the times of a table's rows, one after the other, as those of a trace are judged."""
+
+    def __new__(cls, clock: int) -> Self:
+        """Judge by a clock that shows so many microseconds since the epoch."""
+
+    def judge(self, times: Any, replies: Any) -> tuple[int, list[tuple[int, str, str]]]:
+        """Judge the next rows: Arrow arrays of microseconds, int64, null where there is no reply.
+
+        Returns how many rows are decided, from the first on, and rows that are set aside, counted
+        from 0, each with the reason and what was expected. The others wait for rows to come.
+        """
+
+    def finish(self) -> tuple[int, list[tuple[int, str, str]]]:
+        """Decide the rest, likewise."""
 
 @final
 class TraceLines:
@@ -955,6 +984,9 @@ class TraceLines:
         Raises ``OSError`` if the trace cannot be opened, ``TraceError`` if it is empty or no trace.
         """
 
+    def counts(self) -> dict[str, Any]:
+        """Return what `Trace.counts` returns. Raises ``StateError`` before the end of the trace."""
+
 @final
 class Follower:
     """A trace followed in a thread of its own while it is made (``data.follow`` is its face).
@@ -970,14 +1002,15 @@ class Follower:
         resume: tuple[tuple[str, int, int], tuple[str, int, int], int] | None = None,
         until_idle: float | None = None,
         gather: float = 0.0,
+        memory: int = ...,
     ) -> Self:
         """Follow standard input (``-``), a pipe, a file that grows, or a folder of files.
 
         A piece ends when the trace's time passes a multiple of ``stride`` microseconds. ``resume``
         holds from where to read again, from where to give pieces, and the trace's time there.
         After ``until_idle`` seconds without anything new, files have ended. Rows are gathered for
-        ``gather`` seconds, or for a hundredth if that is more. Raises ``OSError`` if the source
-        cannot be opened.
+        ``gather`` seconds, or for a hundredth if that is more. ``memory`` is the budget, in
+        bytes, of all that follows the trace. Raises ``OSError`` if the source cannot be opened.
         """
 
     def next_piece(self, timeout: float) -> FollowedPiece | None:
@@ -1015,7 +1048,7 @@ class FollowedPiece:
 
 @final
 class Trace:
-    """A trace file decoded in a thread of its own (``data.traces`` is its Python face)."""
+    """A trace file, decoded in a separate thread (wrapped by ``data.traces``)."""
 
     format: str  # the word of its format, such as nfsdump or capture
     compression: str  # none, gzip, bzip2, xz or zstd
@@ -1030,27 +1063,27 @@ class Trace:
     def next_batch(self) -> pa.RecordBatch | None:
         """Return the next rows of the operations table, or ``None`` at the end of the trace.
 
-        A batch may be empty, where damaged records or messages wait to be taken. Raises
-        ``TraceError`` at the end where most records are later than this host's clock.
+        A batch can be empty if damaged records or messages are pending. Raises ``TraceError`` at
+        the end if most records are later than this host's clock.
         """
 
     def take_damaged(self) -> list[Damaged]:
-        """Return the records that were set aside since the last time."""
+        """Return the records set aside since the last call."""
 
     def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return the times in which calls were lost, as far as they came to light since last time.
+        """Return the times of lost calls found since the last call.
 
         Columns ``server``, ``client``, ``since`` and ``until``; batches have rows.
         """
 
     def take_loss(self) -> list[pa.RecordBatch]:
-        """Return the rows of the loss table (``data.schema.LOSS``) finished since the last time."""
+        """Return the rows of the loss table (``data.schema.LOSS``) finished since the last call."""
 
     def take_messages(self) -> list[pa.RecordBatch]:
-        """Return the messages, since the last time, that no row is made of."""
+        """Return the messages since the last call that make no row."""
 
     def counts(self) -> dict[str, Any]:
-        """Return what was counted. Raises ``StateError`` before the end of the trace.
+        """Return the counts. Raises ``StateError`` before the end of the trace.
 
         ``procedures`` (by ``op``: ``calls``, ``replies``, ``ok``, ``errors``, ``operations``,
         ``unanswered``), ``compound_operations`` (the same of the operations in compounds),
@@ -1058,7 +1091,9 @@ class Trace:
         ``other_programs`` (calls and replies by RPC program), ``retransmits``,
         ``duplicate_replies``, ``short``, ``period`` (µs), ``damaged`` (by reason), ``records``,
         ``bytes``; for formats of lines ``lines`` and ``comments``, and by the format's word, such
-        as ``capture``, what only that format counts.
+        as ``capture``, what only that format counts: of captures also ``unread`` (by reason the
+        ``count`` of packets or messages, and their ``bytes``) and ``offered_versions`` (the lowest
+        and the highest version of NFS that a server offered when it refused another, or ``None``).
         """
 
 OPS: list[str]
@@ -1069,11 +1104,11 @@ class ScanCounter:
     """Counts operations per period and keys (``data.scan`` is its Python face).
 
     Attributes:
-        columns: the columns of the operations table that it needs.
-        rows: how many rows wait to be taken.
+        columns: the required columns of the operations table.
+        rows: number of pending rows.
         again: whether a period came more than once, so that rows must be merged.
-        files: how many files wait to be taken.
-        known: how many files are known, which may have been seen long ago.
+        files: number of pending files.
+        known: number of known files.
     """
 
     columns: list[str]
@@ -1108,28 +1143,28 @@ class ScanCounter:
         """End the trace: all periods have passed."""
 
     def show(self) -> None:
-        """Give what was counted up to now, of periods that have not passed, too.
+        """Emit the counts up to now, including those of unfinished periods.
 
-        It is given under the paths that are known. Where others come to be known before a period
-        has passed, by a minute, it is taken back (``take_back``) and given again, so that in the
-        end it is what was given without this.
+        They have the paths known so far. If a path changes before a period has been over for a
+        minute, its rows are retracted (``take_back``) and emitted again, so that the final rows are
+        the same as without this call.
         """
 
     def forget(self, most: int) -> int:
-        """Of more than ``most`` files, forget some, when all that was counted was shown.
+        """Evict files above ``most``, when all counts were shown.
 
-        All but half as many that were used last, those whose periods have not passed, and the
-        directories above. Returns how many; they have no path until the traffic shows one again.
+        Half of ``most``, those used last, stay, and so do files in unfinished periods, and parent
+        directories. Returns the number; evicted files have no path until the traffic shows one.
         """
 
     def take(self) -> pa.RecordBatch:
-        """Return the rows of the periods that have passed since the last time."""
+        """Return the rows of periods finished since the last call."""
 
     def take_back(self) -> pa.RecordBatch:
-        """Return rows that were taken before, and are to be subtracted."""
+        """Return retracted rows, which are to be subtracted."""
 
     def take_files(self) -> pa.RecordBatch:
-        """Return the files seen since the last time, with their numbers (``id``)."""
+        """Return the files seen since the last call, with their numbers (``id``)."""
 
     def paths(self, ids: pa.Array) -> pa.RecordBatch:
         """Return ``path``, the last known, and ``gone`` of files, by their numbers (uint32)."""
@@ -1190,18 +1225,18 @@ class Trees:
 
     @property
     def leaves(self) -> int:
-        """How many leaves they have together."""
+        """Total number of leaves."""
 
     @property
     def most_leaves(self) -> int:
-        """How many leaves the largest has."""
+        """Number of leaves of the largest tree."""
 
     def nodes(self, leaves: int | None = None) -> tuple[pa.RecordBatch, pa.Array, pa.Array]:
         """Return the nodes as those of a ``Forest``, the roots, and the means leaf by leaf.
 
         The nodes have ``column`` (uint16), ``threshold`` (uint8), ``target`` (uint32; 0 in a leaf)
-        and ``rows`` (uint32; 0 but in a leaf); the means (float32) are by output. Of each tree at
-        most so many ``leaves`` are told, as if it had not been grown on.
+        and ``rows`` (uint32; 0 but in a leaf); the means (float32) are by output. Each tree is
+        cut to at most ``leaves``, as if it had stopped growing there.
         """
 
 @final
@@ -1210,7 +1245,7 @@ class Forest:
 
     ``columns`` (uint16), ``thresholds`` (uint8) and ``targets`` (uint32) are the nodes', ``roots``
     (uint32) the trees' first nodes, ``scores`` (uint8) those of the leaves, ``outputs`` of each.
-    Raises ``ForestError``, naming the node, where they make no trees.
+    Raises ``ForestError``, naming the node, for invalid trees.
     """
 
     def __new__(
@@ -1239,16 +1274,24 @@ def fnv1a(bytes: bytes) -> int:
     """Return the 32-bit FNV-1a hash of ``bytes``."""
 
 @final
-class Lobby:
-    """Where connections wait until they say something: a thread takes them from a socket.
+class Acceptor:
+    """A thread that accepts connections from a socket, and queues them until they send data.
 
-    Who says something is let in, while fewer than ``ready`` wait to be; others are sent ``busy``,
-    if it is not empty, and closed. Of more than so many ``connections``, with those ``inside``, who
-    has waited longest without a word is closed, and so is who has for ``idle_seconds``.
+    Connections with data are admitted, each address in turn. Above ``ready`` of them, the newest
+    one of the address with most gets ``busy``, if that is not empty, and is closed. With ``tls``, a
+    connection that begins without a handshake is closed, too. Above ``connections``, including
+    those of ``set_active_connections``, the one idle longest is closed, and so is one idle for
+    ``idle_seconds``.
     """
 
     def __new__(
-        cls, listener: int, connections: int, ready: int, idle_seconds: float, busy: bytes
+        cls,
+        listener: int,
+        connections: int,
+        ready: int,
+        idle_seconds: float,
+        busy: bytes,
+        tls: bool,
     ) -> Self:
         """Take connections at a listening socket, whose file descriptor is given away.
 
@@ -1258,10 +1301,14 @@ class Lobby:
     def fileno(self) -> int:
         """Return a file descriptor that is readable while there is somebody to be let in."""
 
-    def let_in(self, most: int) -> list[int]:
-        """Let in at most so many: the descriptors of their sockets, first who spoke first."""
+    def take_ready(self, most: int) -> list[tuple[int, int]]:
+        """Let in at most so many, each address in turn.
 
-    def inside(self, connections: int) -> None:
+        Return the descriptors of their sockets, and a number for each one's address: that of its
+        network for IPv6 (/64), 0 for Unix sockets.
+        """
+
+    def set_active_connections(self, connections: int) -> None:
         """Tell how many are inside, of those that were let in."""
 
     def take_refused(self) -> int:
@@ -1276,11 +1323,11 @@ class Tally:
 
     def __new__(cls) -> Self: ...
     def take(self) -> dict[str, tuple[int, int]]:
-        """Return the counts since they were taken last."""
+        """Return the counts since the last call."""
 
 @final
 class Certainty:
-    """What the levels of scores say, made consistent (``predictor.answers.certainty``)."""
+    """Consistent three-way answers from levels of scores (``predictor.answers.certainty``)."""
 
     predicates: list[str]  # their keys
 
@@ -1290,17 +1337,19 @@ class Certainty:
         Raises ``CertaintyError`` for anything else.
         """
 
-    def say(self, levels: list[pa.UInt8Array]) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
-        """Return the answers, 0 no, 1 unsure, 2 yes, and how likely a yes is (null: unknown).
+    def answer(
+        self, levels: list[pa.UInt8Array]
+    ) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
+        """Return the answers, 0 no, 1 unsure, 2 yes, and the probability of a yes (null: unknown).
 
-        ``levels`` has a column for each predicate and a row for each file, as what is returned has.
+        ``levels`` and the results have a column for each predicate and a row for each file.
         """
 
 @final
 class Answerer:
-    """What a compiled image answers to requests, from JSON to JSON.
+    """Answers requests in JSON from a compiled image.
 
-    It reads creates as ``MEMBERS`` declares them.
+    ``MEMBERS`` declares the members of creates.
     """
 
     predicates: list[str]  # their keys, in the order of the answers
@@ -1318,31 +1367,35 @@ class Answerer:
     ) -> Self:
         """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
 
-        Predicates ``abstaining`` are always answered no. Answers are counted in the first of
-        ``tallies``, and in the second what they rest on, a word of ``features.TOLD``. ``live``
-        tells of creates whose askers do not tell what was seen before them; answers rest on that
-        for those of ``features.told.TOLD`` where the models have ``knows_history``. What
-        ``predictor.answers.certainty`` described, once or for each of ``features.told.TOLD``, and
-        images of ``levels``, say how sure the answers are. Raises ``ImageError`` as ``Image`` does,
-        and ``CertaintyError`` for images of other levels than described.
+        Predicates ``abstaining`` are always answered no. The first of ``tallies`` counts answers,
+        the second their history scopes (``features.history_scope.HISTORY_SCOPES``). ``live`` is the
+        live history for creates that carry none; it is used at the scopes for which the models have
+        ``knows_history``. ``certainty`` has the descriptions of ``predictor.answers.certainty``,
+        one or one per scope, and ``levels`` the images that give levels. Raises ``ImageError`` as
+        ``Image``, and ``CertaintyError`` for levels that contradict the descriptions.
+        """
+
+    def calibrated(self) -> dict[str, list[int]]:
+        """Return the image's calibrated thresholds of predicates of forests, by key.
+
+        Each is the least sum of scores for a yes, at each of
+        ``features.history_scope.HISTORY_SCOPES``.
         """
 
     def set_thresholds(self, thresholds: list[tuple[str, int, int, bool]]) -> None:
-        """Put thresholds in force from the next create on, for predicates that forests answer.
+        """Put thresholds of predicates of forests in force, from the next create on.
 
-        Each is of a predicate and of the place in ``features.told.TOLD`` of what is told: the least
-        sum of scores that is a yes (``predictor.image.forest.Output``), and whether there may be
-        any although the predicate abstains. Those that are not among them are as calibrated.
-        Raises ``CertaintyError`` for what the image has not.
+        Each has a predicate, the index of a history scope in
+        ``features.history_scope.HISTORY_SCOPES``, the least sum of scores for a yes
+        (``predictor.image.forest.Output``), and whether a suppressed predicate may say yes. All
+        others are as calibrated. Raises ``CertaintyError`` for thresholds that the image lacks.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int, bytes]:
-        """Return the answer to one file or a list, how many files that is, and what was seen.
+        """Return the answer to one file or a list, the number of files, and their histories.
 
-        The last are the two histories of each file, one after the other, as ``live`` told them:
-        zeros where it told none; nothing where there is no live history.
-
-        Raises ``InvalidRequestError`` for what is none.
+        The histories are the two of each file from ``live``, in order: zeros for none, and empty
+        without a live history. Raises ``InvalidRequestError`` for an invalid body.
         """
 
     def hint(self, body: bytes) -> int:
@@ -1354,18 +1407,20 @@ class Answerer:
     def columns(self, creates: pa.RecordBatch, counted: bool) -> list[pa.BooleanArray]:
         """Return every predicate's answer for each row of creates, as ``Image.predict`` does."""
 
-    def said(self, creates: pa.RecordBatch) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
-        """Return what is said of each row of creates, as ``Certainty.say`` does."""
+    def three_way_answers(
+        self, creates: pa.RecordBatch
+    ) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
+        """Return the answers for each row of creates, as ``Certainty.answer`` does."""
 
 def requested(bodies: list[bytes], hints: bool = False) -> pa.RecordBatch:
-    """Return the creates that bodies ask about: the columns of ``features.CREATES`` that they tell.
+    """Return the creates in bodies, with the columns of ``features.CREATES`` that they have.
 
-    If they ask for ``hints``, ``is_directory`` (boolean) is a column, too. Raises as
+    For requests for ``hints``, ``is_directory`` (boolean) is a column, too. Raises as
     ``Answerer.json`` does.
     """
 
-def files_of(body: bytes) -> tuple[pa.RecordBatch, list[tuple[str, str]], bool]:
-    """Return the creates that a body asks about, their names, and whether it is a list.
+def files_of(body: bytes) -> tuple[pa.RecordBatch, list[tuple[str, str]], bool, list[str]]:
+    """Return the creates in a body, their names, whether it is a list, and warnings.
 
     A name is the member that was sent, and its value in JSON. Raises as ``Answerer.json`` does.
     """
@@ -1377,39 +1432,39 @@ def check_object(body: bytes, known: list[str]) -> None:
     """
 
 class InvalidRequestError(Error, ValueError):
-    """What is wrong with a request: its text says what was expected."""
+    """An invalid request; the text has the expectation."""
 
     is_json: bool  # whether the body is JSON at all
-    field: str | None  # where in it, as "[3].mode"; None: all of it
-    found: str | None  # what is there, as JSON or the beginning of that; None: nothing
+    field: str | None  # the place, as "[3].mode"; None: the whole body
+    found: str | None  # the value as JSON, shortened; None: missing
 
 @final
 class Member:
-    """Something that may be known of a create, as ``native/contract`` declares it."""
+    """A member of a create, as ``native/contract`` declares it."""
 
-    name: str  # what requests call it
-    column: str | None  # what ``features.CREATES`` calls it, if it is a column there
+    name: str  # its name in requests
+    column: str | None  # its column in ``features.CREATES``, if it has one
     kind: Literal["name", "number", "text", "time", "bytes", "opaque", "path", "inode", "flag"]
     most: int | None  # the largest number; or bytes of a name or of bytes, characters of a text
     octal: bool  # of a number: whether text is one, too, in octal digits
     needed: bool
-    files: bool  # whether it is told of files that predictions are asked about
-    hints: bool  # whether it is told of creates that hints are asked about
+    files: bool  # whether requests for predictions can have it
+    hints: bool  # whether requests for hints can have it
     meaning: str  # of the column
-    forms: list[str]  # what is put after its name, for each form that it may have
-    told: list[str]  # what a request says in each of these
+    forms: list[str]  # the suffix of its name for each form
+    texts: list[str]  # the description of each form in requests
 
 @final
 class Hint:
     """A kind of hint, as ``native/contract`` declares it."""
 
-    key: str  # the predicate that says it
+    key: str  # its predicate
     bit: int  # in a verdict
-    of_directory: bool  # whether it is asked of directories; if not, of all else
+    of_directory: bool  # whether it is for directories, or else for other files
     meaning: str
 
 MEMBERS: tuple[Member, ...]
-"""What may be known of a create, in the order of the columns of ``features.CREATES``."""
+"""The members of a create, in the order of the columns of ``features.CREATES``."""
 
 HINTS: tuple[Hint, ...]
 """The hints, in the order of a verdict's bits."""
@@ -1484,11 +1539,11 @@ BM_SOURCE_NAME: int
 BM_SOURCE_CODE: int
 BM_SOURCE_HOUR: int
 BM_SOURCES: int
-BM_TOLD_DIRECTORY: int
-BM_TOLD_CALLER: int
-BM_TOLD_NAME: int
-BM_TOLD_NOTHING: int
-BM_TOLD: int
+BM_SCOPE_DIRECTORY: int
+BM_SCOPE_CALLER: int
+BM_SCOPE_NAME: int
+BM_SCOPE_NOTHING: int
+BM_SCOPES: int
 BM_TELLS_DIRECTORY: int
 BM_TELLS_CALLER: int
 BM_TELLS_NAME: int
@@ -1514,7 +1569,7 @@ BM_VALUES: int
 BM_SECTION_RULES: int
 BM_SECTION_TREES: int
 BM_SECTION_FOREST: int
-BM_SECTION_TOLD: int
+BM_SECTION_SCOPED: int
 BM_HINT_VERSION: int
 BM_IMAGE_MAX: int
 BM_NAME_MAX: int

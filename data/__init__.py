@@ -1,7 +1,6 @@
-"""Traces in, and the tables that are made of them.
+"""Read traces, and make tables of them.
 
-`schema` says what each table's columns mean. `traces` reads, `lives` follows files and names,
-`ingest` makes datasets, which `datasets` writes and reads; `dump`, `scan`, `replay` and `anonymize`
-make something else of traces or datasets, and `workloads` generates traces. `common` is what every
-folder may use.
+`schema` documents each table's columns. `traces` reads, `lives` follows files and names, `ingest`
+makes datasets, which `datasets` writes and reads. `dump`, `scan`, `replay` and `anonymize` convert
+traces or datasets, and `workloads` generates traces. `common` is shared by every folder.
 """

@@ -1,10 +1,9 @@
-"""The mark of what was generated, and is no trace of anything real.
+"""The mark of generated data, which is no trace of anything real.
 
-It says by which workload and from which seed, and is in everything that a workload is written to:
-in the metadata of a Parquet file, in the first line of a text, and in every call's machine name,
-which is all that a packet capture has room for. What is made of it carries it on: a dataset in the
-records of its ingests, a table of counts as its format can, a model in its manifest, and reports
-show it.
+It names the workload and the seed, and is in every output of a workload: in the metadata of a
+Parquet file, in the first line of a text, and in every call's machine name, the only place that a
+packet capture has. Derived data carries it on: a dataset in the records of its ingests, a table of
+counts as its format can, a model in its manifest, and reports show it.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _MACHINE = re.compile(rb"\.(\w+)-seed(\d+)\.generated")
 _LABEL = re.compile(r"(\w+)-seed(\d+)")
 
 Mark = dict[str, Any]
-"""What a workload was generated from: `name` and `seed` at least."""
+"""The source of a workload: `name` and `seed` at least."""
 
 
 def metadata(mark: Mark) -> dict[bytes, bytes]:
@@ -52,7 +51,7 @@ def label(marks: Iterable[Mark]) -> str:
 
 
 def marked(schema: pa.Schema, marks: list[Mark]) -> pa.Schema:
-    """Return the schema of a table that is made of what `marks` tell of; as it was for none."""
+    """Return the schema of a table derived from data with `marks`; unchanged for none."""
     if not marks:
         return schema
     return schema.with_metadata({**(schema.metadata or {}), KEY: json.dumps(marks).encode()})
@@ -64,7 +63,7 @@ def in_metadata(schema: pa.Schema) -> Mark | None:
 
 
 def all_in_metadata(schema: pa.Schema) -> list[Mark]:
-    """Return the marks in a schema's metadata: a trace's own, or those that `marked` put there."""
+    """Return the marks in a schema's metadata: a trace's own, or those of `marked`."""
     return _read((schema.metadata or {}).get(KEY))
 
 
@@ -77,7 +76,7 @@ def in_comment(line: bytes | None) -> Mark | None:
 
 
 def in_label(text: str) -> list[Mark]:
-    """Return the marks in a column's words (`label`)."""
+    """Return the marks in a column's label (`label`)."""
     return [{"name": name, "seed": int(seed)} for name, seed in _LABEL.findall(text)]
 
 
@@ -89,13 +88,13 @@ def in_operations(batch: pa.RecordBatch) -> Mark | None:
 
 
 def in_dataset(directory: Path) -> list[Mark]:
-    """Return the marks of all that was ingested into a dataset, each once."""
-    told = records(Path(directory)).values()
-    return distinct(mark for record in told for mark in record.get("generated", []))
+    """Return the distinct marks of everything ingested into a dataset."""
+    contents = records(Path(directory)).values()
+    return distinct(mark for record in contents for mark in record.get("generated", []))
 
 
 def distinct(marks: Iterable[Mark]) -> list[Mark]:
-    """Return each mark once, in their order."""
+    """Return the distinct marks, in their order."""
     found: list[Mark] = []
     for mark in marks:
         if mark not in found:
@@ -104,13 +103,13 @@ def distinct(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def describe(marks: Iterable[Mapping[str, Any]]) -> str:
-    """Return for people what marks say: ``generated: campus, seed 7``."""
-    said = dict.fromkeys(f"generated: {mark['name']}, seed {mark['seed']}" for mark in marks)
-    return "; ".join(said)
+    """Return a text of marks for people: ``generated: campus, seed 7``."""
+    labels = dict.fromkeys(f"generated: {mark['name']}, seed {mark['seed']}" for mark in marks)
+    return "; ".join(labels)
 
 
 def _read(text: bytes | None) -> list[Mark]:
-    """Return the mark, or the list of them, that was written as JSON; none for anything else."""
+    """Return the mark, or the list of marks, in a JSON text; an empty list for anything else."""
     try:
         found = json.loads(text or b"[]")
     except ValueError:

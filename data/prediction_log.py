@@ -1,11 +1,11 @@
-"""The log of predictions served: its columns, and how it is read.
+"""The log of served predictions: its columns, and a reader.
 
     <log>/20261121/053805123456-4711-0.parquet    a day (UTC), then time, process and number
 
-The service writes it (``serving.log``), a file at a time and each whole; an audit reads
-it (``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a boolean column
+The service writes it (``serving.log``), one complete file at a time; an audit reads it
+(``training.audit``). Besides the columns of ``PREDICTIONS`` each file has a boolean column
 ``answer:KEY`` for every predicate that the model answered, and a column ``said:KEY`` of ``yes``,
-``no`` or ``unsure`` (not of hints, nor in logs from before there were three answers).
+``no`` or ``unsure`` (except for hints, and in logs that predate the three answers).
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from birthmark.data.schema import FIRST_US, LAST_US, TIME
 from birthmark.data.schema import field as column
 
 ANSWER = "answer:"
-"""What a predicate's key has before it in the name of its column."""
+"""The prefix of a predicate's key in the name of its column."""
 
 SAID = "said:"
-"""Likewise of the column of the three answers."""
+"""The prefix for the column of the three answers."""
 
 DAY = "%Y%m%d"
 
@@ -47,30 +47,30 @@ PREDICTIONS = pa.schema(
         column("create_time", TIME, "when it is created, by the asker"),
     ]
 )
-"""One row per file asked about. What was not told is null."""
+"""One row per file in a request. Values that the request lacks are null."""
 
 
 @dataclass(frozen=True)
 class Joining:
-    """How rows are joined to lives: `tolerance` in seconds, and which columns must agree."""
+    """How to join rows to lives: `tolerance` in seconds, and the columns that must agree."""
 
     tolerance: float
     matched: Sequence[str]
 
 
 def log_treatments(schema: pa.Schema) -> dict[str, str]:
-    """Return what anonymizing does with each column of a log's file (``data.anonymize``)."""
-    told = [each for each in schema if not each.name.startswith((ANSWER, SAID))]
-    kept = {name: "keep" for name in schema.names if name.startswith((ANSWER, SAID))}
-    return {**treatments(pa.schema(told)), **kept}
+    """Return the anonymization treatment of each column of a log's file (``data.anonymize``)."""
+    described = [each for each in schema if not each.name.startswith((ANSWER, SAID))]
+    answers = {name: "keep" for name in schema.names if name.startswith((ANSWER, SAID))}
+    return {**treatments(pa.schema(described)), **answers}
 
 
 @dataclass
 class LogFiles:
     """The files of the log at `directory` that may hold rows about a period.
 
-    `damaged` has the reasons, by path, of files that could not be read. `set_aside` counts, by
-    path, the rows left out because they tell a time that is not of the years 1 to 9999.
+    `damaged` has the errors, by path, of unreadable files. `set_aside` counts, by path, the rows
+    with a time outside the years 1 to 9999.
     """
 
     directory: Path
@@ -78,9 +78,9 @@ class LogFiles:
     set_aside: dict[str, int] = field(default_factory=dict)
 
     def tables(self, since: datetime, until: datetime) -> Iterator[pa.Table]:
-        """Yield the rows created (or, where that was not told, answered) from `since` to `until`.
+        """Yield the rows created (or, if unknown, answered) from `since` to `until`.
 
-        Of files without such rows no more than the end is read.
+        Only the footer is read of files without such rows.
         """
         if not self.directory.is_dir():
             raise FileNotFoundError(f"{self.directory}: expected a log of predictions, found none")
@@ -90,7 +90,7 @@ class LogFiles:
                 yield _within(self._possible(path, table), since, until)
 
     def _possible(self, path: Path, table: pa.Table) -> pa.Table:
-        """Return the rows whose times are possible, and count the others."""
+        """Return the rows with possible times, and count the others."""
         fits = pc.and_(*(_possible(table[name]) for name in ("time", "create_time")))
         if odd := len(table) - (pc.sum(fits).as_py() or 0):
             self.set_aside[str(path)] = odd
@@ -110,7 +110,7 @@ class LogFiles:
 
 
 def _may_hold(about: pq.FileMetaData, since: datetime, until: datetime) -> bool:
-    """Tell by a file's statistics whether it may have rows from `since` to `until`."""
+    """Return whether, by its statistics, a file may have rows from `since` to `until`."""
     spans = [span for name in ("time", "create_time") for span in statistics(about, name)]
     return any(span is None or _overlaps(span, since, until) for span in spans)
 
@@ -118,19 +118,19 @@ def _may_hold(about: pq.FileMetaData, since: datetime, until: datetime) -> bool:
 def _overlaps(span: pq.Statistics, since: datetime, until: datetime) -> bool:
     try:
         return bool(span.has_min_max and span.min <= until and span.max >= since)
-    except OverflowError:  # of a time of no year from 1 to 9999: the rows tell more
+    except OverflowError:  # a time outside the years 1 to 9999: decide by the rows
         return True
 
 
 def _possible(times: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Tell of each time whether it is of the years 1 to 9999, or not told."""
+    """Return for each time whether it is null or in the years 1 to 9999."""
     micros = times.cast(pa.int64())
     within = pc.and_(pc.greater_equal(micros, FIRST_US), pc.less_equal(micros, LAST_US))
     return pc.fill_null(within, True)
 
 
 def moments(table: pa.Table) -> pa.ChunkedArray:
-    """Return when each row's file was created: as told, else when it was answered."""
+    """Return when each row's file was created, or else when the request was answered."""
     return pc.coalesce(table["create_time"], table["time"])
 
 

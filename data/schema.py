@@ -1,4 +1,4 @@
-"""The tables that everything else is built on, as Arrow schemas.
+"""The Arrow schemas of the tables that everything else is built on.
 
 Every field carries its unit and meaning in its metadata under ``b"doc"``. File names and handles
 are bytes: a name need not be UTF-8. Times are microseconds since the epoch, UTC. A value that the
@@ -22,12 +22,12 @@ LAST_US = 253_402_300_799_999_999
 
 
 def field(name: str, kind: pa.DataType, doc: str, nullable: bool = True) -> pa.Field:
-    """Return an Arrow field whose metadata says what it means."""
+    """Return an Arrow field with its meaning in the metadata."""
     return pa.field(name, kind, nullable=nullable, metadata={"doc": doc})
 
 
 def filled(rows: Rows, schema: pa.Schema) -> Rows:
-    """Return rows with the columns and types of ``schema``; those that they lack are null."""
+    """Return rows with the columns and types of ``schema``; missing columns are null."""
     there = set(rows.schema.names)
     columns = [
         rows[each.name] if each.name in there else pa.nulls(len(rows), each.type) for each in schema
@@ -48,10 +48,10 @@ LOOKED_UP: dict[str, pa.DataType] = {
     "client": pa.utf8(),
     "time": TIME,
 }
-"""The columns of creates by which what was seen before them is looked up, and their types."""
+"""The columns of creates that are used to look up earlier history, and their types."""
 
 FTYPES = ("file", "directory", "block", "character", "symlink", "socket", "fifo")
-"""What a file is, by its ``ftype``, which counts from 1."""
+"""File types by ``ftype``, which counts from 1."""
 
 
 VERSION_3 = [
@@ -85,7 +85,7 @@ ATTRIBUTES = [
     field("pre_mtime", TIME, "modification time before"),
     field("pre_ctime", TIME, "change time before"),
 ]
-"""With those of version 2 (RFC 1094 section 2.3.5), and those before the operation."""
+"""Also the attributes of version 2 (RFC 1094 section 2.3.5), and those before the operation."""
 
 
 def attributes_of(prefix: str, whose: str) -> list[pa.Field]:
@@ -126,6 +126,13 @@ VERSION_4 = [
     field("lock_type", pa.uint32(), "v4 lock: 1 read, 2 write; 3 and 4 the same, waiting"),
     field("layout_type", pa.uint32(), "v4.1 layouts: kind of layout or device"),
     field("layout_mode", pa.uint32(), "v4.1 layouts: 1 read, 2 read and write, 3 any"),
+    field(
+        "stripe_unit",
+        pa.uint64(),
+        "v4.1 layoutget: bytes of a stripe; of a file layout with flags in its lowest six bits "
+        "(1 dense, 2 commit through the metadata server)",
+    ),
+    field("last_offset", pa.uint64(), "v4.1 layoutcommit: last byte written"),
     field("length", pa.uint64(), "v4: bytes from offset on that are locked, copied, allocated, …"),
     field("offset2", pa.uint64(), "v4.2 copy, clone: first byte of the source"),
     field("reply_offset", pa.uint64(), "v4: offset in the reply of seek or layoutget"),
@@ -150,11 +157,11 @@ VERSION_4 = [
     field("xattr", pa.binary(), "v4.2: name of an extended attribute"),
     field("fs_lease_time", pa.uint32(), "v4: lease time, seconds"),
 ]
-"""What NFS version 4 has and the versions before it have not; null in their rows."""
+"""Columns that only NFS version 4 has; null for other versions."""
 
 
 def printed(prefix: str, which: str) -> list[pa.Field]:
-    """Return what is kept of how a line of nfsdump text was printed; null for captures."""
+    """Return the columns that record how a line of nfsdump text was printed; null for captures."""
     return [
         field(
             f"{prefix}_form",
@@ -188,7 +195,7 @@ PEERS = [
     field("client_port", pa.uint16(), "its port", nullable=False),
     field("transport", WORD, "udp or tcp", nullable=False),
 ]
-"""How the server and the client of a message talk."""
+"""The transport of a message between client and server."""
 
 OPERATIONS = pa.schema(
     [
@@ -227,7 +234,8 @@ OPERATIONS = pa.schema(
         field(
             "short",
             pa.bool_(),
-            "whether the call or the reply was cut, so that later fields may be missing",
+            "whether the call or the reply was cut, damaged or encrypted, so that fields may be "
+            "missing",
             nullable=False,
         ),
         field("uid", pa.uint32(), "the caller's effective user (AUTH_UNIX)"),
@@ -330,7 +338,8 @@ OPERATIONS = pa.schema(
         field(
             "entries",
             pa.list_(pa.field("item", ENTRY, nullable=False)),
-            "readdir and readdirplus: the entries",
+            "readdir and readdirplus: the entries; layoutget: the handles of data servers, in fh, "
+            "each with the number of its mirror in cookie",
         ),
     ]
 )
@@ -485,4 +494,4 @@ LOSS = pa.schema(
         ),
     ]
 )
-"""One row per period, server and client: what a monitor lost (thesis 3.5.4)."""
+"""One row per period, server and client: the losses of a monitor (thesis 3.5.4)."""

@@ -1,7 +1,7 @@
-"""What commands on traces may be told: types, defaults, ranges and vocabularies.
+"""The settings of commands on traces: types, defaults, ranges and vocabularies.
 
-They are declared here alone. Commands make their options of these models; what does the work takes
-its defaults from them.
+They are declared here only. Commands derive their options from these models, and library functions
+their defaults.
 """
 
 from __future__ import annotations
@@ -14,42 +14,42 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from pydantic_core import PydanticCustomError
 
 KEYS = "server, client, user, group, file, directory"
-"""What rows of counts may be told apart by, in the words of commands."""
+"""The keys that can distinguish rows of counts, in the words of commands."""
 
 Source = Literal["trace", "operations"]
 """What `birthmark dump` prints."""
 
 Order = Literal["ops", "cost", "bytes"]
-"""By what the busiest are told: operations, the thesis's cost (6.2), or bytes moved."""
+"""The order of the busiest: operations, the thesis's cost (6.2), or bytes moved."""
 
 TopKey = Literal["user", "client", "directory", "file"]
-"""Of what `birthmark top` shows the busiest."""
+"""The keys of `birthmark top`."""
 
 Ranked = Literal["ops", "bytes", "read", "written", "latency", "errors"]
-"""By what it tells them: operations, bytes moved, read or written, mean latency, or errors."""
+"""The order of `birthmark top`: operations, bytes, bytes read or written, latency, or errors."""
 
 Measure = Literal["ops", "read", "written", "errors", "latency"]
-"""What a plot of counts shows."""
+"""The measures of a plot of counts."""
 
 Unnamed = Literal["invent", "discard"]
-"""What becomes, in a replay, of files whose names the trace does not show."""
+"""The treatment, in a replay, of files whose names the trace does not show."""
 
 WorkloadName = Literal["campus", "deas03", "eecs03"]
 WORKLOADS: tuple[WorkloadName, ...] = get_args(WorkloadName)
 """The names of the workloads."""
 
 Format = Literal["operations", "text", "pcap"]
-"""What a workload is written as."""
+"""The output formats of a workload."""
 
 
 class Strict(BaseModel):
-    """A model that refuses members which it does not declare, and whose values nobody changes."""
+    """A model that refuses undeclared members, and is immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Printing(Strict):
-    """What `birthmark dump` prints."""
+    """The output of `birthmark dump`."""
 
     source: Source = Field(
         default="trace", description="what is read: a trace, or operations in Parquet"
@@ -57,7 +57,7 @@ class Printing(Strict):
 
 
 class Counting(Strict):
-    """What `birthmark scan` counts: by default as the thesis does (3.6.2)."""
+    """The counts of `birthmark scan`: by default the thesis's (3.6.2)."""
 
     period: str = Field(default="5m", description="length of a period, as 30s, 5m, 1h or 1d")
     by: str = Field(
@@ -73,7 +73,7 @@ class Counting(Strict):
 
 
 class Output(Strict):
-    """Where the commands that take a table of counts write one."""
+    """The output of commands that write a table of counts."""
 
     out: str = Field(
         default="-", description="table to write: FILE.parquet, .csv or .txt; - is CSV on stdout"
@@ -81,7 +81,7 @@ class Output(Strict):
 
 
 class Busiest(Strict):
-    """Which of the busiest are shown."""
+    """The number and order of the busiest shown."""
 
     by: str = Field(default="client", description=f"keys, separated by commas: {KEYS}; or none")
     count: int = Field(default=10, ge=1, description="number of rows to show")
@@ -91,7 +91,7 @@ class Busiest(Strict):
 
 
 class Plot(Strict):
-    """What a plot of counts shows."""
+    """The contents of a plot of counts."""
 
     measure: Measure = Field(
         default="ops",
@@ -111,38 +111,39 @@ class Plot(Strict):
 
 
 class Watching(Strict):
-    """What `birthmark top` shows, and how often."""
+    """The contents and refresh rate of `birthmark top`."""
 
-    by: TopKey = Field(default="user", description="of what the busiest are shown at first")
+    by: TopKey = Field(default="user", description="key whose busiest values are shown first")
     order: Ranked = Field(
         default="ops",
         description="sort by operations, bytes moved, read or written, mean latency, or errors",
     )
     count: int = Field(default=10, ge=1, description="number of rows where no screen limits them")
     window: str = Field(
-        default="10s", description="live, how far back is looked, as 10s, 1m or 5m; all: the start"
+        default="10s", description="live, how far back to count, as 10s, 1m or 5m; all: the start"
     )
     every: float = Field(
-        default=1.0, ge=0.2, le=3600, description="live, time from one picture to the next, s"
+        default=1.0, ge=0.2, le=3600, description="live, time between updates of the display, s"
     )
     pace: float | None = Field(
-        default=None, gt=0, description="play traces, so many times as fast as they passed"
+        default=None, gt=0, description="play traces, at this multiple of their speed"
     )
-    passwd: Path = Field(
-        default=Path("/etc/passwd"),
-        description="names of users: a passwd file, or lines of a number and a name",
+    passwd: Path | None = Field(
+        default=None,
+        description="file of users' names, as /etc/passwd or lines of a number and a name;"
+        " default: numbers are shown",
     )
     client: str = Field(default="", description="count only these clients, separated by commas")
     user: str = Field(default="", description="count only these users, separated by commas")
     group: str = Field(default="", description="count only these groups, separated by commas")
 
     def counting(self) -> Counting:
-        """Return what is counted."""
+        """Return the settings of the counts."""
         return Counting(client=self.client, user=self.user, group=self.group)
 
 
 class Replay(Strict):
-    """How a replay is built."""
+    """The settings of building a replay."""
 
     unnamed: Unnamed = Field(
         default="invent",
@@ -160,7 +161,7 @@ def _date(text: str) -> str:
 
 
 class Drawing(Strict):
-    """How the pseudonyms of a new mapping are drawn."""
+    """The source of a new mapping's pseudonyms."""
 
     seed: int | None = Field(
         default=None,
@@ -175,7 +176,7 @@ Rate = Annotated[
 
 
 class Generating(Strict):
-    """Which workload is generated, and how much of it."""
+    """The workload to generate, and its size."""
 
     name: WorkloadName = Field(description="workload of the thesis to imitate")
     seed: int = Field(ge=0, description="seed of the random numbers: the same gives the same trace")
@@ -189,15 +190,16 @@ class Generating(Strict):
     )
 
 
+Memory = Annotated[int, Field(ge=64, description="memory for the state of the traffic, MB")]
 SendTo = Annotated[
     str | None,
     Field(
-        description="service on another host that is told what the live history learns, as"
+        description="service on another host that receives the live history, as"
         " https://HOST:8325; needs --history"
     ),
 ]
 SendToken = Annotated[
-    Path | None, Field(description="file with the token that it is shown, of scope follow")
+    Path | None, Field(description="file with the token for that service, of scope follow")
 ]
 SendCertificates = Annotated[
     Path | None,
@@ -206,21 +208,22 @@ SendCertificates = Annotated[
 
 
 class Following(Strict):
-    """How `birthmark follow` follows traffic."""
+    """The settings of `birthmark follow`."""
 
     hour_seconds: int = Field(
-        default=3600, ge=1, description="length of the stretch that a dataset is of, s"
+        default=3600, ge=1, description="length of the period of a dataset, s"
     )
     warm_seconds: float = Field(
         default=900,
         ge=0,
-        description="how much of the files before its place is read again after a restart, s",
+        description="how much earlier input is read again after a restart, s",
     )
+    memory: Memory = 800
     max_live: int = Field(
-        default=200_000, ge=1, description="number of lives kept in memory; more wait on disk"
+        default=200_000, ge=1, description="number of lives in memory; the rest are on disk"
     )
     until_idle: float | None = Field(
-        default=None, gt=0, description="end when nothing has come for so long, s; default: never"
+        default=None, gt=0, description="end after this time without input, s; default: never"
     )
     history: Path | None = Field(
         default=None,
@@ -244,15 +247,20 @@ class Following(Strict):
     )
     control: bool = Field(
         default=True,
-        description="move thresholds of the published model by what becomes of files;"
+        description="adjust the published model's thresholds by observed outcomes;"
         " needs a history and a registry",
     )
     send: SendTo = None
     send_token: SendToken = None
     send_certificates: SendCertificates = None
 
+    @property
+    def memory_bytes(self) -> int:
+        """The memory for the state of the traffic, in bytes."""
+        return self.memory << 20
+
     @model_validator(mode="after")
     def _sent(self) -> Self:
         if self.send and not self.history:
-            raise ValueError("send: expected history, too: what is kept there is sent")
+            raise ValueError("send: expected history, too, which is what is sent")
         return self

@@ -1,4 +1,4 @@
-"""Draw what imports what: ``make imports`` writes ``docs/imports.svg``.
+"""The picture `docs/imports.svg`: what imports what.
 
 Python's folders, the packages within each, and cargo's crates, by grimp and ``cargo metadata``. An
 arrow leads to what is imported, directly or by way of modules beside; those that follow from others
@@ -7,6 +7,7 @@ are left out. What imports nothing stands left, as on the road from a trace to a
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 from collections.abc import Iterable
@@ -18,7 +19,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parents[1]
-OUT = Path(__file__).with_suffix(".svg")
 ROOTS = ("birthmark", "birthmark_native")
 
 Graph = dict[str, set[str]]
@@ -184,8 +184,8 @@ def draw(axes: Axes, title: str, graph: Graph) -> None:
     axes.axis("off")
 
 
-def main() -> None:
-    """Draw all panels into one picture."""
+def picture() -> str:
+    """Return all panels in one picture, as SVG."""
     shown = panels()
     heights = [max(map(len, levels(graph))) + 0.7 for graph in shown.values()]
     widest = max(len(levels(graph)) for graph in shown.values())
@@ -195,10 +195,7 @@ def main() -> None:
     for each, (title, graph) in zip(axes, shown.items(), strict=True):
         draw(each, title, graph)
     figure.draw_without_rendering()  # arrows pass behind boxes, and need to know where these are
+    drawn = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "birthmark"}):
-        figure.savefig(OUT, metadata={"Date": None})
-    print(f"written     {OUT}")
-
-
-if __name__ == "__main__":
-    main()
+        figure.savefig(drawn, format="svg", metadata={"Date": None})
+    return drawn.getvalue()

@@ -1,4 +1,4 @@
-"""Run the notebooks in ``docs/notebooks`` anew, and keep what they show.
+"""Run the notebooks in ``docs/notebooks`` again, and keep what they show.
 
 ``python docs/notebooks.py [NAME...]`` runs those named, or all, each from its beginning in an empty
 directory.

@@ -1,8 +1,8 @@
-"""What is known of a file at the moment it is created."""
+"""Features: the data known about a file at the moment of its create."""
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.features.components import component_text as component_text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from birthmark.features.transformer import NamePieces as NamePieces
     from birthmark_native import name_components as name_components
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.features.components": ["component_text"],

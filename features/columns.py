@@ -1,4 +1,4 @@
-"""Columns as the models read them: plain values, and names as bytes."""
+"""Columns in the form for models: plain values, and names as bytes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def names_of(table: pa.Table) -> pa.BinaryArray:
-    """Return the file names of ``table``: its column ``name``, or the first where it has none.
+    """Return the file names of ``table``: its column ``name``, or else the first.
 
-    Text is taken as UTF-8, a number as the digits it is written with. Raises ``TypeError`` for
-    anything else.
+    Text is encoded as UTF-8, a number as its digits. Raises ``TypeError`` for anything else.
     """
     name = "name" if "name" in table.column_names else table.column_names[0]
     column = decoded(table[name])

@@ -1,19 +1,17 @@
 r"""The components of a file name (thesis section 6.3.1, Figure 6.2).
 
-A component is where it stands and its text (``Component``). Columns of them, and what people read,
-spell it as a regular expression, in bytes: the whole name between ``^`` and ``$``, and the
-pieces between its periods, the first after a ``^``, the last before a ``$``. Optionally the first
-five bytes of a name of more than five, after a ``^``, are one more. Bytes that are operators of
-regular expressions have a backslash before them. ``prediction.tex`` has ``^prediction\.tex$``,
-``^prediction``, ``tex$`` and ``^predi``.
+A component is an anchor and a text (``Component``). In columns and for people it is spelled as a
+regular expression, in bytes: the whole name between ``^`` and ``$``, and the pieces between its
+periods, the first after a ``^``, the last before a ``$``. Optionally the first five bytes of a
+longer name, after a ``^``, are one more. A backslash escapes the operators of regular expressions.
+``prediction.tex`` has ``^prediction\.tex$``, ``^prediction``, ``tex$`` and ``^predi``.
 
-Where the figure is silent, its words are taken as they stand:
+Cases that the figure does not cover follow its wording:
 
-- The components are a set: what occurs twice in a name counts once.
+- The components are a set: duplicates in a name count once.
 - A name without a period has one piece, first and last at once: ``^core$``, the whole name.
-- A period at an end, or two in a row, have an empty piece beside them: ``.cshrc`` has ``^`` and
-  ``cshrc$`` beside ``^\.cshrc$`` and ``^\.cshr``, so ``^`` marks the names that begin with a
-  period.
+- A period at an end, or two in a row, adjoin an empty piece: ``.cshrc`` has ``^`` and ``cshrc$``
+  besides ``^\.cshrc$`` and ``^\.cshr``, so ``^`` marks the names that begin with a period.
 - "Characters" are bytes: a name need not be UTF-8.
 - A component belongs to a name that has it in its set, not to every name that it matches as a
   regular expression: ``tex$`` is no component of ``context``.
@@ -28,17 +26,17 @@ from birthmark.data.common.visible import visible
 from birthmark_native import BM_PREFIX_LEN
 
 PREFIX = BM_PREFIX_LEN
-"""How many bytes the optional component at a name's beginning has (Figure 6.2)."""
+"""Length in bytes of the optional component at a name's beginning (Figure 6.2)."""
 
 ANY = b".*"
-"""The component that every name has: what is known of a name of which nothing else is."""
+"""The component that every name has, for names without other known components."""
 
 Anchor = Literal["whole", "first", "last", "middle", "any"]
-"""Where in a name a component stands; ``any`` is that of the component that every name has."""
+"""The position of a component in a name; ``any`` is that of ``ANY``."""
 
 
 class Component(NamedTuple):
-    """A component as where it stands and its plain bytes.
+    """A component: its position and its plain bytes.
 
     A ``first`` one of ``PREFIX`` bytes is the piece before the first period, or the prefix.
     """
@@ -48,7 +46,7 @@ class Component(NamedTuple):
 
     @classmethod
     def of(cls, spelled: bytes) -> Self:
-        """Return the component that columns spell as a regular expression."""
+        """Parse a component spelled as a regular expression."""
         if spelled == ANY:
             return cls("any", b"")
         text = spelled.removeprefix(b"^")
@@ -68,6 +66,6 @@ class Component(NamedTuple):
 def component_text(component: bytes) -> str:
     r"""Return a component, or any bytes, as text for people to read.
 
-    Bytes that are not UTF-8 are written as ``\xNN``, and what does not print as in a Python string.
+    Bytes that are not UTF-8 become ``\xNN``, and unprintable characters escapes as in Python.
     """
     return visible(component.decode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""The directories table: what is known of a directory, and of what was born in it so far."""
+"""The directories table: the attributes of each directory, and the births in it so far."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DIRECTORIES = pa.schema(
         field("hot_births", pa.int64(), "those of them that were hot", nullable=False),
     ]
 )
-"""One row per directory. What is not known is null."""
+"""One row per directory. Unknown values are null."""
 
 _OWN = {
     "parent_fh": "dir_fh",
@@ -35,11 +35,11 @@ _OWN = {
 
 
 def directories_of(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
-    """Return the ``DIRECTORIES`` of a files table: those it has rows of, and those of its files.
+    """Return the ``DIRECTORIES`` of a files table: its directory rows, and its files' parents.
 
-    ``hot`` says of each row of ``files`` whether it was a hot birth, null for what is none or
-    not known. A directory that is in the table more than once, as that of several days may have
-    it, is one row, and is as it was first seen.
+    ``hot`` has for each row of ``files`` whether it was a hot birth, null if it is no birth or
+    unknown. A directory with several rows, as in a table of several days, becomes one row, as
+    first seen.
     """
     both = pa.concat_tables([_seen(files), _parents(files, hot)])
     columns = [(f.name, _how(f.name)) for f in DIRECTORIES if f.name not in ("server", "fh")]
@@ -48,9 +48,9 @@ def directories_of(files: pa.Table, hot: pa.BooleanArray) -> pa.Table:
 
 
 def seen_before(directories: pa.Table, before: pa.Table) -> pa.Table:
-    """Return ``directories`` with the births that ``before`` counted in them, and no others.
+    """Return ``directories`` with the counts of births from ``before``.
 
-    Both are tables of ``DIRECTORIES``. What is not in ``before`` has had no births.
+    Both are tables of ``DIRECTORIES``. Directories missing in ``before`` have no births.
     """
     keys = [_keys(table) for table in (directories, before)]
     place = pc.index_in(keys[0], value_set=keys[1])

@@ -1,4 +1,4 @@
-"""Creates as rows of bytes, for a forest to split on.
+"""Encoding of creates as rows of bytes, for forests.
 
 A row is, in this order:
 
@@ -10,10 +10,10 @@ A row is, in this order:
 
 Everything is integer arithmetic on bytes, the same in every language:
 
-- A value that is coded is a number of 32 bits: ``mode``, ``uid`` and ``gid`` their own; ``client``
-  the FNV-1a hash of its text; ``shape`` that of the name's shape, in which numbers and random
-  words are folded (``native/learn/src/history``); ``suffix`` that of the shape from its last
-  period on, 0 without one.
+- A coded value is a number of 32 bits: ``mode``, ``uid`` and ``gid`` themselves; the FNV-1a hash of
+  the text of ``client``, of the name's ``shape``, in which numbers and random words are folded
+  (``native/learn/src/history``), and of the ``suffix``, the shape from its last period on (0
+  without one).
 - FNV-1a: begin with 0x811c9dc5; for each byte, exclusive-or it, then multiply by 0x01000193,
   modulo 2**32 (Fowler, Noll and Vo; RFC 9923).
 - Counts and lengths above 255 are 255. Letters and digits are those of ASCII.
@@ -32,7 +32,12 @@ from birthmark.data.common.arrays import Bools, Bytes
 from birthmark.data.schema import WORD, field
 from birthmark.features.columns import decoded
 from birthmark.features.history import HISTORY, HISTORY_BYTES
-from birthmark.features.told import Told, history_bytes, unknown, untold
+from birthmark.features.history_scope import (
+    HistoryScope,
+    history_bytes,
+    masked_bytes,
+    unknown_columns,
+)
 from birthmark_native import encode_names, fnv1a
 
 NUMBERS = {
@@ -54,13 +59,13 @@ CODED = ("mode", "uid", "gid", "client", "shape", "suffix")
 """The attributes that are coded."""
 
 COLUMNS = (*(name for name, _ in HISTORY), *NUMBERS, *CODED, "hour")
-"""What the bytes of a row are called."""
+"""The names of the bytes of a row."""
 
 UNSEEN, NULL, FIRST = 0, 1, 2
 """The codes of a value that is not in the table, of null, and of the most frequent value."""
 
 FREQUENT = 8
-"""How many training rows a value needs to have a code of its own."""
+"""Least number of training rows for a value to get a code."""
 
 CODES = pa.schema(
     [
@@ -73,25 +78,25 @@ CODES = pa.schema(
 
 
 class Encoding:
-    """How creates become rows of bytes: ``values`` are those coded 2, 3, …, by attribute."""
+    """The encoding of creates as rows of bytes; ``values`` are coded 2, 3, …, by attribute."""
 
     def __init__(self, values: Mapping[str, pa.UInt32Array]) -> None:
         self.values = {attribute: values[attribute] for attribute in CODED}
 
     def __repr__(self) -> str:
-        own = ", ".join(f"{len(values)} of {name}" for name, values in self.values.items())
-        return f"<Encoding of creates, codes: {own}>"
+        counts = ", ".join(f"{len(values)} of {name}" for name, values in self.values.items())
+        return f"<Encoding of creates, codes: {counts}>"
 
     @classmethod
     def learn(cls, creates: pa.Table) -> Self:
-        """Return the encoding that gives codes to the values that are frequent in ``creates``."""
+        """Return the encoding with codes for the frequent values in ``creates``."""
         _, keys = _read(creates)
         return cls({attribute: _frequent(keys[attribute]) for attribute in CODED})
 
     def transform(self, creates: pa.Table) -> Bytes:
-        """Return ``creates``, whose columns are of ``features.CREATES``, as rows of ``COLUMNS``.
+        """Return ``creates`` (columns of ``features.CREATES``) as rows of ``COLUMNS``.
 
-        Raises ``ValueError`` where a history is not as long as it should be.
+        Raises ``ValueError`` if a history has the wrong length.
         """
         numbers, keys = _read(creates)
         codes = [self._codes(attribute, keys[attribute]) for attribute in CODED]
@@ -109,7 +114,7 @@ class Encoding:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Self:
-        """Return what ``to_table`` wrote; raise ``ValueError`` if it is none."""
+        """Read what ``to_table`` wrote; raise ``ValueError`` if it is invalid."""
         values = {}
         for attribute in CODED:
             rows = table.filter(pc.equal(table["attribute"], attribute))
@@ -127,23 +132,23 @@ class Encoding:
         return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.uint8)
 
 
-def forget(rows: Bytes, told: Told, still_known: Bools | None = None) -> None:
-    """Make ``rows`` those of creates of which no more than ``told`` is told (``features.told``).
+def mask_rows(rows: Bytes, scope: HistoryScope, still_known: Bools | None = None) -> None:
+    """Mask in ``rows`` all history above ``scope`` (``features.history_scope``).
 
-    Their askers do not know the attributes that such an asker may lack; those of the rows in the
-    mask ``still_known`` do.
+    The attributes that may be unknown at the scope become null, except in the rows of the mask
+    ``still_known``.
     """
-    rows[:, :HISTORY_BYTES][:, untold(told)] = 0
+    rows[:, :HISTORY_BYTES][:, masked_bytes(scope)] = 0
     lacking = slice(None) if still_known is None else ~still_known
-    for column in unknown(told):
+    for column in unknown_columns(scope):
         rows[lacking, COLUMNS.index(column)] = NULL
 
 
-def keep_names(rows: Bytes, some: Bools) -> None:
-    """Make those ``rows`` in a mask of which nothing is told those of creates known by the name."""
+def mask_attributes(rows: Bytes, selected: Bools) -> None:
+    """Mask in the selected ``rows`` all attributes except those of the name."""
     for column in CODED:
-        if column not in ("shape", "suffix"):  # which are the name's
-            rows[some, COLUMNS.index(column)] = NULL
+        if column not in ("shape", "suffix"):  # these are of the name
+            rows[selected, COLUMNS.index(column)] = NULL
 
 
 def _read(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
@@ -158,7 +163,7 @@ def _read(creates: pa.Table) -> tuple[Bytes, dict[str, pa.UInt32Array]]:
 
 
 def _frequent(keys: pa.UInt32Array) -> pa.UInt32Array:
-    """Return the values that deserve a code, most frequent first, equals by value."""
+    """Return the values that get a code, most frequent first, ties by value."""
     counts: Any = pc.value_counts(keys.drop_null())
     values, n = (counts.field(name).to_numpy() for name in ("values", "counts"))
     values, n = values[n >= FREQUENT], n[n >= FREQUENT]

@@ -1,25 +1,24 @@
-"""What was seen of files like this one before it was created.
+"""Histories: statistics of earlier files that resemble a new one.
 
-Names alone do not tell what the same program did with the same names a minute ago. A
-:class:`History` keeps running statistics over earlier births, under keys that a create shows (its
-name, the shape of its name, its directory, who asks), and tells each birth what is known under its
-keys: :data:`HISTORY_BYTES` small integers, described by :data:`HISTORY`.
+Names alone do not show what the same program did with the same names a minute ago. A
+:class:`History` keeps running statistics over earlier births, under keys of a create (its name, the
+shape of its name, its directory, its caller). Each birth gets the statistics under its keys:
+:data:`HISTORY_BYTES` small integers, described by :data:`HISTORY`.
 
-A history is strictly causal. At any time it knows what the trace had shown by then, and nothing
-that came to light later:
+A history is strictly causal. At any time it contains only data that the trace had shown by then:
 
 - Births and outcomes at earlier times count, and at the same time those of births before it. Births
-  of one instant come in the order of server, directory, name and handle.
-- Whether a life is longer than 1, 5 or 30 s is known when it is, or at its death. How large a file
-  was and how it was used is known when it is 5 s old, as it was by then (the columns ``early_…`` of
-  the files table), and at its death, so that one that dies older counts twice; of the file of a
-  name, at the name's end.
-- What is not known by the end of the lives that are followed is dropped.
+  of one instant are ordered by server, directory, name and handle.
+- Whether a life is longer than 1, 5 or 30 s is known at that age, or at its death. The size and use
+  of a file are known when it is 5 s old, as of then (the columns ``early_…`` of the files table),
+  and at its death, so that a file that dies older counts twice. For a name's file they are known at
+  the name's end.
+- Outcomes that are still unknown when the input ends are dropped.
 
-Shares are means of the first ten outcomes, and move by a tenth with each one after that: what a
-program does changes from one of its runs to the next. Keys are 64-bit hashes (FNV-1a of what they
-are made of, put together by SplitMix64), the same on every machine. File handles are taken to mean
-one file wherever they are from.
+Shares are means of the first ten outcomes, and move by a tenth with each further one, because a
+program's behaviour changes between its runs. Keys are 64-bit hashes (FNV-1a of their parts,
+combined by SplitMix64), the same on every machine. A file handle is assumed to mean one file on all
+servers.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ KEYS = {
     "after": "of names of this shape, after a create of the shape that this caller made last",
     "mode_suffix": "of names with this suffix and mode, by this user",
 }
-"""What statistics are kept by. Suffixes and directories' names are folded as :func:`shape` does."""
+"""The keys of statistics. Suffixes and directories' names are folded as by :func:`shape`."""
 
 STATISTICS = {
     "births": "births (L)",
@@ -62,15 +61,15 @@ STATISTICS = {
     "share_write_only": "share with less than 0.2 reads to a write (S)",
     "share_read": "share that was written, and read after it (S)",
     "since_birth": "milliseconds since the last birth (L)",
-    "life": "milliseconds that the last one lived that died (L)",
-    "size": "size of the last one of which it is known, bytes (L)",
-    "write_only": "whether the last one of which it is known was only written: 1 no, 2 yes",
+    "life": "last known lifespan, milliseconds (L)",
+    "size": "last known size, bytes (L)",
+    "write_only": "whether the last file with known use was only written: 1 no, 2 yes",
     "since_death": "milliseconds since the last death (L)",
-    "known": "outcomes that are known, at most ten, and one",
+    "known": "number of known outcomes, at most ten, plus one",
     "age": "milliseconds since the first birth (L)",
 }
-"""What is told under each key. 0 is unknown; a share (S) of 0 is 1 and of 1 is 255; of numbers (L)
-0 is 1 and each doubling from 1, which is 2, adds 4."""
+"""The statistics under each key. Byte 0 is unknown. Shares (S) from 0 to 1 map to bytes 1 to 255.
+Numbers (L) are logarithmic: 0 maps to 1, 1 to 2, and each doubling adds 4."""
 
 HISTORY = [
     (f"{key}.{statistic}", f"{meaning}, {whose}")
@@ -107,10 +106,10 @@ _CHUNK = 1 << 20
 
 
 class History:
-    """Running statistics over births, by what a create shows.
+    """Running statistics over births, by the keys of a create.
 
     One history follows the lives of one subject, files or names. ``max_keys`` bounds its memory, at
-    some 100 bytes each: the keys whose last birth is longest ago are forgotten.
+    some 100 bytes each: it evicts the keys with the oldest last birth.
     """
 
     def __init__(self, max_keys: int = MAX_KEYS) -> None:
@@ -120,18 +119,18 @@ class History:
         return f"<History of {len(self.to_table()):,} keys>"
 
     def follow(self, lives: pa.Table, behind: float = 0.0) -> pa.ChunkedArray:
-        """Return the history of each row of a files or names table at its birth, and learn them.
+        """Return the history of each row of a files or names table at its birth, and learn it.
 
-        What is told is what was known ``behind`` seconds before the birth: by who follows the
-        traffic, and is as far behind it. So is the directory's own name (``dir_named``): a client
-        that comes to a directory looks it up just before it creates there. Times that have passed
-        are until the birth all the same.
+        The history is that of ``behind`` seconds before the birth, the lag of a follower behind the
+        traffic. The lag also applies to the directory's own name (``dir_named``): a client that
+        enters a directory looks it up just before it creates there. Elapsed times still count up to
+        the birth.
 
-        The rows may have any order; the result (binary) has theirs, and is null where the birth was
-        not seen and for what is no regular file. Call it again with the lives of the next period:
-        it goes on from what it knows.
+        The rows may have any order; the result (binary) has the same, and is null unless the row is
+        a regular file whose birth was seen. Call it again with the lives of the next period to
+        continue.
 
-        Raises ``ValueError``, naming the column, if one is missing or of another type.
+        Raises ``ValueError``, naming the column, if one is missing or has another type.
         """
         of_names = "file_writes" in lives.column_names
         sources = _OF_NAMES if of_names else _OF_FILES
@@ -145,22 +144,21 @@ class History:
         return _binary(self._keeper.follow(_batch(columns), round(behind * 1e6)))
 
     def at(self, creates: pa.Table) -> pa.ChunkedArray:
-        """Return the history of each create (``features.CREATES``) as it stands; learn nothing.
+        """Return the current history of each create (``features.CREATES``); learn nothing.
 
-        A create without a time is one at the end of what was followed. Raises ``ValueError``,
-        naming the column, if one is missing or of another type.
+        A create without a time is at the end of the input so far. Raises ``ValueError``, naming the
+        column, if one is missing or has another type.
         """
-        wanted = LOOKED_UP
-        columns = {column: _column(creates, column, kind) for column, kind in wanted.items()}
+        columns = {column: _column(creates, column, kind) for column, kind in LOOKED_UP.items()}
         return _binary(self._keeper.at(_batch(columns)))
 
     @property
     def keeper(self) -> HistoryKeeper:
-        """What keeps it, for who goes on from it live (``birthmark_native.LiveHistory``)."""
+        """The native state, for live updates (``birthmark_native.LiveHistory``)."""
         return self._keeper
 
     def to_table(self) -> pa.Table:
-        """Return all that it knows as a table, a row per key, in the keys' order."""
+        """Return the state as a table, a row per key, in the keys' order."""
         table = pa.Table.from_batches([self._keeper.to_batch()])
         about = {
             "version": _VERSION,
@@ -172,10 +170,9 @@ class History:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> History:
-        """Return the history that :meth:`to_table` told.
+        """Return the history that :meth:`to_table` wrote.
 
-        Raises ``ValueError``, saying what was expected, if the table is damaged or of another
-        version.
+        Raises ``ValueError``, naming the expected version, if the table is damaged or of another.
         """
         about = _about(table)
         history = cls.__new__(cls)
@@ -189,7 +186,7 @@ def shape(names: pa.Array | pa.ChunkedArray) -> pa.Array:
 
     A run of four or more hexadecimal digits with a decimal one among them, and any run of decimal
     digits, becomes ``#``. A word (a longest run of ASCII letters and digits) of six that changes at
-    least twice between small letters, capitals and digits, and is no such number, becomes ``@``:
+    least twice between small letters, capitals and digits, and is not such a number, becomes ``@``:
     the random part of a name by ``mkstemp``.
 
     >>> shape(pa.array([b"cache1A2B.gif", b"cache93FF.gif", b"mutt.aX3bq9"])).to_pylist()
@@ -199,7 +196,7 @@ def shape(names: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _births(lives: pa.Table) -> pa.Array:
-    """Return which rows are of regular files that were seen to be born."""
+    """Return which rows are regular files whose birth was seen."""
     is_file = pc.fill_null(pc.equal(_column(lives, "kind", pa.utf8()), "file"), False)
     return pc.and_(is_file, _column(lives, "birth_seen", pa.bool_()))
 
@@ -222,10 +219,10 @@ def _batch(columns: dict[str, Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-def _binary(told: pa.Array) -> pa.ChunkedArray:
-    """Return histories as binary, whose chunks cannot hold as much as theirs."""
-    starts = range(0, len(told), _CHUNK)
-    chunks = [told.slice(start, _CHUNK).cast(pa.binary()) for start in starts]
+def _binary(histories: pa.Array) -> pa.ChunkedArray:
+    """Return histories as binary, in chunks that fit its 32-bit offsets."""
+    starts = range(0, len(histories), _CHUNK)
+    chunks = [histories.slice(start, _CHUNK).cast(pa.binary()) for start in starts]
     return pa.chunked_array(chunks, pa.binary())
 
 
@@ -236,7 +233,7 @@ def _about(table: pa.Table) -> dict[str, int]:
         version, size = about["version"], about["bytes"]
         numbers = {"max_keys": int(about["max_keys"]), "clock": int(about["clock"])}
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"the table does not say what it is: expected {expected}") from error
+        raise ValueError(f"the table has no valid description: expected {expected}") from error
     if (version, size) != (_VERSION, HISTORY_BYTES):
         raise ValueError(f"a history of version {version}, of {size} bytes: expected {expected}")
     return numbers

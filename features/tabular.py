@@ -1,4 +1,4 @@
-"""What scikit-learn calls ``X``, as an Arrow table.
+"""Conversion of scikit-learn's ``X`` to an Arrow table.
 
 Estimators here take a pandas DataFrame or an Arrow table with named columns, or a 2-D array (or
 nested lists) whose columns have no names. Only the last is copied row by row.
@@ -25,15 +25,19 @@ def is_named(X: Any) -> bool:
 def read_table(
     estimator: Any, X: Any, *, reset: bool, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """Return ``X`` as an Arrow table, and hold ``estimator`` to scikit-learn's conventions.
+    """Return ``X`` as an Arrow table, validated by scikit-learn's conventions.
 
-    ``columns`` are the ones that a named table must have, and the only ones that are kept of it;
-    an array keeps all, named ``x0``, ``x1``, …. With ``reset`` the estimator learns
-    ``n_features_in_`` and ``feature_names_in_``, without it they are compared.
+    ``columns`` are required in a named table, and only they are used; an array keeps all, named
+    ``x0``, ``x1``, …. ``reset`` sets the estimator's ``n_features_in_`` and
+    ``feature_names_in_``; otherwise they are compared.
 
-    Raises ``ValueError`` for a missing column, a wrong number of columns, an array that is not
-    2-D, or a column that mixes kinds of values; ``TypeError`` for sparse matrices.
+    Raises ``ValueError`` for a table of no rows to learn from, a missing column, a wrong number of
+    columns, an array that is not 2-D, or a column that mixes kinds of values; ``TypeError`` for
+    sparse matrices.
     """
+    if reset and is_named(X) and len(X) == 0:
+        name = type(estimator).__name__
+        raise ValueError(f"Found array with 0 sample(s) while a minimum of 1 is required by {name}")
     if not is_named(X):
         X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
         return pa.table({f"x{i}": _column(f"x{i}", X[:, i]) for i in range(X.shape[1])})

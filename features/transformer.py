@@ -1,4 +1,4 @@
-"""The pieces of file names as scikit-learn's transformers make them."""
+"""A scikit-learn transformer that splits file names into pieces."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ class NamePieces(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skle
     These are the attributes of the thesis's decision tree (section 6.4): three pieces of the
     name, permission mode, owner and group, all known at create.
 
-    ``attributes`` are the columns of a named table that are kept beside the name; of an array,
-    whose first column must be the name, all other columns are kept. An Arrow table becomes an
-    Arrow table, a DataFrame a DataFrame, and an array an array of objects, in which a missing
-    piece is ``None``.
+    ``attributes`` are the columns of a named table that are kept besides the name; an array, whose
+    first column must be the name, keeps all other columns. An Arrow table becomes an Arrow table, a
+    DataFrame a DataFrame, and an array an array of objects, in which a missing piece is ``None``.
     """
 
     def __init__(self, attributes: Sequence[str] = ("mode", "uid", "gid")) -> None:
@@ -39,8 +38,8 @@ class NamePieces(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skle
     def transform(self, X: Any) -> Any:
         """Return the pieces and the attributes of each row of ``X``."""
         table = self._read(X, reset=False)
-        kept = {column: table[column] for column in table.column_names[1:]}
-        pieces = pa.table(name_pieces(names_of(table)) | kept)
+        others = {column: table[column] for column in table.column_names[1:]}
+        pieces = pa.table(name_pieces(names_of(table)) | others)
         if isinstance(X, pd.DataFrame):
             return _to_pandas(pieces).set_index(X.index)
         if is_named(X):
@@ -51,10 +50,10 @@ class NamePieces(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skle
         """Return the names of the output columns."""
         check_is_fitted(self, "n_features_in_")
         if hasattr(self, "feature_names_in_"):
-            kept = list(self.attributes)
+            others = list(self.attributes)
         else:
-            kept = [f"x{i}" for i in range(1, self.n_features_in_)]
-        return np.array([*PIECES, *kept], dtype=object)
+            others = [f"x{i}" for i in range(1, self.n_features_in_)]
+        return np.array([*PIECES, *others], dtype=object)
 
     def _read(self, X: Any, *, reset: bool) -> pa.Table:
         return read_table(self, X, reset=reset, columns=("name", *self.attributes))

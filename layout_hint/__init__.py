@@ -1,4 +1,4 @@
-"""Steering a file system's allocator with predictions, and measuring what that does."""
+"""Steering a file system's allocator with predictions, and measuring the effect."""
 
 from pathlib import Path
 

@@ -1,10 +1,10 @@
-"""Repeat recordings of a real FFS allocator, and compare every answer.
+"""Replay recordings of a real FFS allocator, and compare every answer.
 
     python -m birthmark.layout_hint.check_recording FILE...
 
-A recording is a run of FreeBSD's own allocation functions, those of 4.8 or later ones, with or
-without a region: what was asked, and what they answered (`docs/layout.md`, "The allocator"). Prints
-for each file how much agrees, or the first answer that differs.
+A recording is a run of FreeBSD's own allocation functions, of version 4.8 or later, with or without
+a region: requests and answers (`docs/layout.md`, "The allocator"). Prints for each file how much
+agrees, or the first answer that differs.
 
 Exits with 0 if all agree, 1 if an answer differs, and 2 if a file is no recording.
 """
@@ -25,7 +25,7 @@ AGREES, DIFFERS, BAD = 0, 1, 2
 
 
 def report(path: Path, checked: Checked) -> list[str]:
-    """Return the lines that are printed of a recording."""
+    """Return the lines to print about a recording."""
     agree = (
         f"{counted(checked.operations, 'operations')} and {counted(checked.states, 'states')} agree"
     )
@@ -40,8 +40,8 @@ def report(path: Path, checked: Checked) -> list[str]:
     ]
 
 
-def say(line: str, file: TextIO) -> None:
-    """Print a line: paths and recordings may hold what a terminal obeys."""
+def print_line(line: str, file: TextIO) -> None:
+    """Print a line, escaped: paths and recordings may hold control sequences."""
     print(visible(line), file=file)
 
 
@@ -50,13 +50,13 @@ def check(path: Path) -> int:
     try:
         checked = check_recording(path)
     except OSError as error:
-        say(f"{path}: expected a recording: {error.strerror or error}", sys.stderr)
+        print_line(f"{path}: expected a recording: {error.strerror or error}", sys.stderr)
         return BAD
     except RecordingError as error:
-        say(str(error), sys.stderr)
+        print_line(str(error), sys.stderr)
         return BAD
     for each in report(path, checked):
-        say(each, sys.stdout)
+        print_line(each, sys.stdout)
     return AGREES if checked.difference is None else DIFFERS
 
 

@@ -1,6 +1,6 @@
-"""What a comparison of layouts may be told: types, defaults, ranges and vocabularies.
+"""Settings of a comparison of layouts: types, defaults, ranges and vocabularies.
 
-They are declared here alone; ``birthmark layout`` makes its options of them.
+``birthmark layout`` makes its options of them.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from birthmark.predictor.answers.point import Point
 from birthmark.predictor.parameters import REGION
 
 Geometry = Literal["freebsd48", "freebsd14", "freebsd15"]
-"""A file system's sizes and its policies of allocation."""
+"""A file system's sizes and its allocation policies."""
 
 Mode = Literal["reserved", "data", "preferred"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""The region: kept for what is hot, of its data blocks alone, or open to all as the rest is."""
+"""Modes of the region: reserved for hot files, its data blocks alone reserved, or open to all."""
 
 State = Literal["fresh", "aged"]
 STATES: tuple[State, ...] = get_args(State)
-"""A file system: as the build leaves it, or after a pass of ageing."""
+"""States of a file system: as the build leaves it, or after ageing."""
 
 Pace = Literal["fast", "trace"]
-"""When the next operation is made: at once, or at its time in the trace."""
+"""When the next operation starts: at once, or at its time in the trace."""
 
 KERNEL = "kernel"
-"""The allocator of the file system itself."""
+"""The kernel's own allocator."""
 
 ALL: Literal["all"] = "all"
 BOTH: Literal["both"] = "both"
 
 
 class Options(Strict):
-    """What is compared.
+    """Options of a comparison.
 
-    Sizes, times and lists are words, which ``comparison.options`` reads.
+    ``comparison.options`` parses sizes, times and lists.
     """
 
     point: Point | None = Field(
@@ -56,7 +56,7 @@ class Options(Strict):
     policies: str = Field(
         default=ALL,
         description="hints to follow, separated by commas, as hotdir,hotname,hotdir+hotname;"
-        " all: those of the thesis, all three, and the oracle; package.module:function: one's own",
+        " all: those of the thesis, all three, and the oracle; package.module:function: your own",
     )
     mode: Literal[Mode, "all"] = Field(
         default=ALL,
@@ -71,29 +71,34 @@ class Options(Strict):
     seeds: int = Field(default=3, ge=1, description="number of runs of each policy")
     seed: int = Field(default=1, ge=0, description="seed of the first run; others count on from it")
     days: str | None = Field(
-        default=None, description="days to replay, YYYY-MM-DD, with commas or A..B; default: all"
+        default=None, description="days to simulate, YYYY-MM-DD, with commas or A..B; default: all"
     )
     first: str = Field(default="10:00", description="begin each day at this time, UTC")
     last: str = Field(default="16:00", description="end each day at this time, UTC")
     warmup: str | None = Field(
         default=None,
-        description="time at the start that is not counted, as 1h; default: a sixth, 1h at most",
+        description="warm-up time that is not counted, as 1h; default: a sixth, 1h at most",
     )
     pace: Pace = Field(
         default="fast", description="make operations as fast as the disk can, or as in the trace"
     )
     cache: str = Field(default="800M", description="size of the buffer cache, as 800M")
     geometry: Geometry = Field(default="freebsd48", description="file system")
-    allocator: str = Field(
-        default=KERNEL, description="who says where blocks are wanted: its kernel, or as packed"
+    journal: bool = Field(
+        default=False, description="give the file system a soft-updates journal, as newfs -j does"
     )
+    allocator: str = Field(default=KERNEL, description="block allocator: the kernel's, or packed")
     partition: str = Field(default="40G", description="size of the file system, as 40G")
     disk: str = Field(default="wd1200bb", description="drive: a name, or a file that ends in .toml")
     jobs: int = Field(default=2, ge=1, description="number of runs at a time")
 
 
 class Wanted(Strict):
-    """The region that is wanted of a file system."""
+    """A region to suggest for a file system."""
 
     region: str = Field(default=REGION, description="size of the region's data, as 4M")
-    group: int = Field(default=0, ge=0, description="cylinder group that the region is to be in")
+    group: int | None = Field(
+        default=None,
+        ge=0,
+        description="cylinder group of the region; default: the first with enough free space",
+    )

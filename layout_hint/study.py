@@ -1,4 +1,4 @@
-"""From traces and a model to a comparison."""
+"""A comparison from traces and a model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from birthmark.layout_hint.replay.model_image import read_image
 from birthmark.layout_hint.replay.rates import at_rate
 from birthmark.layout_hint.replay.region import geometry
 from birthmark.layout_hint.settings import Options
-from birthmark.predictor.allocation.verdicts import Room
+from birthmark.predictor.allocation.verdicts import RegionCapacity
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how many of it are, and of how many."""
+"""Called with the kind of work, the number done, and the total."""
 
 WARMUP, PART = 3600.0, 6
 """The thesis warms the cache for one hour of six; shorter sections, for a sixth of them."""
@@ -35,25 +35,27 @@ def study(
     builds: Path | None = None,
     progress: Progress = lambda what, done, of: None,
 ) -> Comparison:
-    """Replay days under policies of layout, and compare them.
+    """Simulate days under layout policies, and compare them.
 
     Args:
-        traces: traces and datasets, of which sub-snapshots are made; or only builds, each a day.
+        traces: traces and datasets, for which sub-snapshots are built; or only builds, each a day.
         model: a compiled image, or a registry: a directory, or the URI of an object store.
-        options: what is compared.
-        builds: where sub-snapshots are kept; None: nowhere.
-        progress: told of ``sub-snapshots`` and then of ``runs``.
+        options: the options of the comparison.
+        builds: folder that keeps the sub-snapshots; None: they are temporary.
+        progress: receives the progress of ``sub-snapshots`` and then of ``runs``.
 
     Raises:
-        OSError: something cannot be read or written.
-        ValueError: something is not what it should be.
+        OSError: a file cannot be read or written.
+        ValueError: an input is invalid.
     """
     settings, plan = read.settings(options), read.plan(options)
     disk = read_disk(options.disk, settings.partition)
     fsize = geometry(settings.geometry, settings.partition).fsize
-    image = read_image(model, Room.of(settings.region.fragments * fsize, fsize), options.point)
-    kept = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
-    with kept as into:
+    image = read_image(
+        model, RegionCapacity.of(settings.region.fragments * fsize, fsize), options.point
+    )
+    folder = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
+    with folder as into:
         days = _days(traces, options, Path(into), partial(progress, "sub-snapshots"))
         if not options.warmup:
             settings = dataclasses.replace(settings, warmup=_warmup(days))
@@ -72,11 +74,11 @@ def study_grid(
 ) -> list[tuple[Cell, Comparison]]:
     """Compare under each combination of a grid, as `study` does.
 
-    Sub-snapshots are made once, of workloads at each rate if these are to vary.
+    Sub-snapshots are built once, or once for each rate of the workloads.
     """
-    kept = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
+    folder = nullcontext(builds) if builds else TemporaryDirectory(prefix="birthmark-layout-")
     found = []
-    with kept as into:
+    with folder as into:
         made = None if all(is_build(trace) for trace in traces) else Path(into)
         for cell in cells:
 
@@ -110,7 +112,7 @@ def _warmup(days: Sequence[Day]) -> float:
 
 
 def _title(traces: Sequence[Path], days: Sequence[Day]) -> str:
-    """Return what the workload is called; a directory or file of traces, by its name."""
+    """Return the workload's name; for a directory or file of traces, its name."""
     generated = {str(mark["name"]).upper() for day in days for mark in day.generated}
     names = generated or {trace.resolve().name for trace in traces}
     return ", ".join(sorted(names))

@@ -1,4 +1,4 @@
-"""Which region suits a file system, and what it would hold: from its superblock and maps."""
+"""The superblock of a UFS, and the free maps of its cylinder groups."""
 
 from __future__ import annotations
 
@@ -7,19 +7,24 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from birthmark.layout_hint.replay.region import first_inodes
+import numpy as np
+import numpy.typing as npt
 
 PLACES = (65536, 8192, 0, 262144)
-"""The bytes at which a superblock may begin, in the order in which the kernel looks."""
+"""Bytes at which a superblock may begin, in the order in which the kernel looks."""
 
 _BYTES = 8192  # of a superblock
 _MAGIC = {0x011954: "UFS1", 0x19540119: "UFS2"}
 _GROUP_MAGIC = 0x090255
-_ROOT = 2  # the inodes up to that of the root are no file's
+_JOURNAL = 0x8  # FS_SUJ of fs_flags
+_FLAGS_MOVED = 0x80  # of fs_old_flags: fs_flags holds the flags, also in UFS1
+
+Flags = npt.NDArray[np.bool_]
+"""A bit map, a value per bit."""
 
 
 class UfsError(ValueError):
-    """There is no file system of that kind, or it is damaged."""
+    """The file system is of another kind, or damaged."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Superblock:
     ipg: int
     fpg: int
     size: int
+    journal: bool  # soft updates with a journal (newfs -j)
 
     @property
     def inode_bytes(self) -> int:
@@ -47,71 +53,30 @@ class Superblock:
         return self.bsize // self.inopb
 
     def first_data(self, group: int) -> int:
-        """Return the fragment of a group, from its first, behind its inodes and summaries."""
+        """Return a group's first fragment after its inodes and summaries, relative to the group."""
         summaries = self.csaddr == self.dblkno and group == 0
         return self.dblkno + (-(-self.cssize // self.fsize) if summaries else 0)
 
+    def fragments(self, group: int) -> int:
+        """Return the number of fragments of a group; the last may have fewer."""
+        return min(self.fpg, self.size - group * self.fpg)
+
 
 @dataclass(frozen=True)
-class Suggestion:
-    """A region, and what it holds."""
+class GroupMaps:
+    """Free maps of a cylinder group: a value for each inode and each fragment."""
 
-    format: str
-    groups: int
-    group_bytes: int
-    block_bytes: int
-    group: int
-    region_start: int  # these three as the helper's options have them
-    region_length: int
-    region_inodes: int
-    inodes: int  # that a file may have
-    inodes_free: int
-    bytes_free: int  # of its data
-
-
-def suggest(path: Path, length: int, group: int = 0) -> Suggestion:
-    """Return the region of ``length`` bytes of data that suits a file system best.
-
-    It begins where the data of the group do, and has as many bytes of the group's first inodes, if
-    there are so many.
-
-    Raises:
-        UfsError: it is no file system, a damaged one, or one whose groups do not begin with their
-            tables; or the group does not exist or has less data.
-        OSError: it cannot be read.
-    """
-    with path.open("rb", buffering=0) as file:
-        found = superblock(file.fileno(), path)
-        if group >= found.ncg:
-            raise UfsError(f"{path}: expected a cylinder group below {found.ncg}; found {group}")
-        first, last = found.first_data(group), min(found.fpg, found.size - group * found.fpg)
-        fragments = length // found.fsize
-        if not 0 < fragments <= last - first:
-            most = (last - first) * found.fsize
-            raise UfsError(
-                f"{path}: expected from {found.fsize:,} to {most:,} bytes, which group {group} has"
-                f" for data; found {length:,}"
-            )
-        inodes = first_inodes(length, found.ipg, found.inode_bytes)
-        used, free = _maps(file.fileno(), path, found, group)
-    lowest = _ROOT + 1 if group == 0 else 0
-    return Suggestion(
-        format=found.format,
-        groups=found.ncg,
-        group_bytes=found.fpg * found.fsize,
-        block_bytes=found.bsize,
-        group=group,
-        region_start=(group * found.fpg + first) * found.fsize,
-        region_length=fragments * found.fsize,
-        region_inodes=inodes,
-        inodes=max(inodes - lowest, 0),
-        inodes_free=sum(not _bit(used, at) for at in range(lowest, inodes)),
-        bytes_free=sum(_bit(free, at) for at in range(first, first + fragments)) * found.fsize,
-    )
+    inodes: Flags
+    fragments: Flags
 
 
 def superblock(file: int, path: Path) -> Superblock:
-    """Return the superblock of an open device or image; errors as above."""
+    """Return the superblock of an open device or image.
+
+    Raises:
+        UfsError: it is no file system, a damaged one, or one whose groups do not begin with their
+            tables.
+    """
     for place in PLACES:
         content = os.pread(file, _BYTES, place)
         if len(content) < _BYTES:
@@ -134,7 +99,7 @@ def _read(content: bytes, order: str, format: str) -> Superblock:
     if format == "UFS2":
         size, csaddr = (struct.unpack_from(f"{order}q", content, each)[0] for each in (1080, 1096))
     elif at(24) and at(28) & 0xFFFFFFFF != 0xFFFFFFFF:
-        size = 0  # groups that begin elsewhere each: no region can be in one
+        size = 0  # groups with varying starts: no region can be in one
     return Superblock(
         format=format,
         order=order,
@@ -150,11 +115,13 @@ def _read(content: bytes, order: str, format: str) -> Superblock:
         ipg=at(184),
         fpg=at(188),
         size=size,
+        journal=bool(at(1312) & _JOURNAL)
+        and (format == "UFS2" or bool(content[211] & _FLAGS_MOVED)),
     )
 
 
 def _checked(found: Superblock, path: Path) -> Superblock:
-    """Return it, if its sizes can be those of groups that begin with their tables."""
+    """Return it, if its sizes allow groups that begin with their tables."""
     inode = {"UFS1": 128, "UFS2": 256}[found.format]
     sound = (
         found.bsize in (4096, 8192, 16384, 32768, 65536)
@@ -171,23 +138,25 @@ def _checked(found: Superblock, path: Path) -> Superblock:
     return found
 
 
-def _maps(file: int, path: Path, found: Superblock, group: int) -> tuple[bytes, bytes]:
-    """Return a group's map of inodes in use, and of free fragments."""
+def group_maps(file: int, path: Path, found: Superblock, group: int) -> GroupMaps:
+    """Return the free maps of a group.
+
+    Raises:
+        UfsError: the group's block is damaged, or the file ends before it.
+    """
     at = (group * found.fpg + found.cblkno) * found.fsize
     content = os.pread(file, found.bsize, at)
     if len(content) == found.bsize:
         magic, used, free = (
             struct.unpack_from(f"{found.order}I", content, offset)[0] for offset in (4, 92, 96)
         )
-        maps = content[used : used + -(-found.ipg // 8)], content[free : free + -(-found.fpg // 8)]
-        if (
-            magic == _GROUP_MAGIC
-            and len(maps[0]) * 8 >= found.ipg
-            and len(maps[1]) * 8 >= found.fpg
-        ):
-            return maps
-    raise UfsError(f"{path}: expected the maps of group {group} at byte {at}")
+        inodes, fragments = _bits(content[used:], found.ipg), _bits(content[free:], found.fpg)
+        if magic == _GROUP_MAGIC and len(inodes) == found.ipg and len(fragments) == found.fpg:
+            return GroupMaps(~inodes, fragments)
+        raise UfsError(f"{path}: expected the maps of group {group} at byte {at:,}")
+    raise UfsError(f"{path}: expected the maps of group {group} at byte {at:,}; it ends before")
 
 
-def _bit(content: bytes, at: int) -> bool:
-    return bool(content[at // 8] >> at % 8 & 1)
+def _bits(content: bytes, count: int) -> Flags:
+    packed = np.frombuffer(content[: -(-count // 8)], np.uint8)
+    return np.unpackbits(packed, count=count, bitorder="little").astype(np.bool_)

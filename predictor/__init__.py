@@ -1,11 +1,11 @@
 """Predicates and the models that predict them.
 
-Each name is loaded when it is first used: who asks what kinds of models there are needs none.
+Names are loaded lazily: listing the kinds of models imports none of them.
 """
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.predictor.answers.operating_points import OperatingPoints as OperatingPoints
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from birthmark.predictor.predicates import own_predicate as own_predicate
     from birthmark.predictor.trained import TrainedModel as TrainedModel
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.predictor.answers.operating_points": ["OperatingPoints"],

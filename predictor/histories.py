@@ -1,4 +1,4 @@
-"""What a saved model's births were told of earlier ones, as it stood at their end."""
+"""The histories of a saved model: state at the end of the births it was trained on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from birthmark.features.history import History
 from birthmark.predictor import parts
 
 SUBJECTS = ("file", "name")
-"""Those that have a history."""
+"""The subjects that have a history."""
 
 
 def save(directory: Path, histories: Mapping[str, History]) -> list[str]:
@@ -22,7 +22,7 @@ def save(directory: Path, histories: Mapping[str, History]) -> list[str]:
 def load(directory: Path) -> dict[str, History]:
     """Return the saved histories by subject.
 
-    Raises ``DamagedModelError``, naming the file, for what is none.
+    Raises ``DamagedModelError``, naming the file, if it holds no history.
     """
     return {subject: _load(directory / _file(subject)) for subject in SUBJECTS}
 

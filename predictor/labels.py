@@ -1,4 +1,4 @@
-"""The rows that models learn from, and what is known of their labels."""
+"""The rows that models learn from, and counts of their labels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 def births(lives: pa.Table) -> pa.Table:
     """Return the rows of a files or names table that models learn from.
 
-    They are regular files whose creation the trace shows: predictions are made at birth, and what
-    was already old when the trace began would spoil them (thesis section 6.3.3).
+    They are regular files whose creation the trace shows: predictions are made at birth, and files
+    that were old when the trace began would bias them (thesis section 6.3.3).
     """
     return lives.filter(pc.and_(lives["birth_seen"], pc.equal(lives["kind"], "file")))
 

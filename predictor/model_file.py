@@ -1,6 +1,6 @@
-"""A compiled model in a file: an image, and beside it what says how likely its answers are.
+"""A compiled model as a file: an image, and the probabilities of its answers.
 
-``docs/image-format.md`` writes the format down, and ``native/model`` reads it.
+``docs/image-format.md`` specifies the format, and ``native/model`` reads it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Image
 from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.predictor.models.model_set import ModelSet
-from birthmark.predictor.predicates.worlds import Worlds
+from birthmark.predictor.predicates.assignments import Assignments
 from birthmark.predictor.saved_images import certainties
 
 MAGIC = b"BMMODEL\n"
@@ -26,27 +26,27 @@ _ALIGN = 8
 
 def compile_model(
     models: ModelSet[Any],
-    worlds: Iterable[Worlds],
+    assignments: Iterable[Assignments],
     point: Point,
     abstaining: Collection[str] = (),
 ) -> bytes:
-    """Return the file that answers as ``models`` do at ``point``, and says how sure they are.
+    """Return the file that answers as ``models`` do at ``point``, with probabilities.
 
-    Predicates ``abstaining`` are never a yes, as in ``predictor.answers.certainty.say``. Models
-    that were not calibrated say a yes or a no without probabilities. Raises ``ValueError`` as
+    Predicates ``abstaining`` are never a yes, as in ``predictor.answers.certainty.answer``. Models
+    that were not calibrated answer yes or no without probabilities. Raises ``ValueError`` as
     ``compile_models`` does.
     """
     image, chosen = compile_models(models, point, abstaining), models.at(point)
     levels = compile_levels(chosen)
-    described = certainties(chosen, worlds, point)
+    descriptions = certainties(chosen, assignments, point)
     if not levels:
-        described = [certainty.plainly(Image(image).predicates)]
-    described = [certainty.abstained(each, abstaining) for each in described]
-    return laid_out([f"[{','.join(described)}]".encode(), image, *levels])
+        descriptions = [certainty.describe_uncalibrated(Image(image).predicates)]
+    descriptions = [certainty.suppress_yes(text, abstaining) for text in descriptions]
+    return laid_out([f"[{','.join(descriptions)}]".encode(), image, *levels])
 
 
 def laid_out(parts: list[bytes]) -> bytes:
-    """Return parts as one file: what explains levels, the image, and the images of levels."""
+    """Return parts as one file: the levels' descriptions, the image, the images of levels."""
     directory, content = b"", b""
     begin = len(MAGIC) + 16 + 8 * len(parts)
     for part in parts:

@@ -1,7 +1,6 @@
-"""The parameters of the models: what each means, its range, and its default.
+"""The parameters of the models: meaning, range and default of each.
 
-They are declared here alone. The settings of training have them, and so have the files and the
-options that these are given in.
+They are declared only here; the settings of training and the command line's options use them.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from pydantic import Field
 from birthmark.data.settings import Strict
 
 REGION = "4M"
-"""How large the thesis's region is, in which a file system places what is hot (section 7.1)."""
+"""Size of the thesis's region, in which a file system places hot data (section 7.1)."""
 
 
 class Parameters(Strict):
-    """How models are trained, and what is promised of their answers."""
+    """How models are trained, and the bounds on their wrong answers."""
 
     minfrac: float = Field(
         default=0.8,
@@ -36,23 +35,20 @@ class Parameters(Strict):
         description="able model: share of one answer at which a node of the tree is not split",
     )
     trees: int = Field(default=32, ge=1, description="forest model: number of trees")
-    rounds: int = Field(
-        default=60, ge=0, description="forest model: trees that each correct those before"
-    )
+    rounds: int = Field(default=60, ge=0, description="forest model: number of boosted trees")
     seed: int = Field(
         default=0, ge=0, lt=2**32, description="forest model: seed of its random numbers"
     )
     behind: float = Field(
         default=0.02,
         ge=0,
-        description="time before a create of which what was seen is told no more: by which a"
-        " follower is behind the traffic, s",
+        description="follower lag to assume in training, in seconds",
     )
     calibration: float = Field(
         default=0.2,
         ge=0,
         le=0.5,
-        description="share of the files held out at a time, to choose thresholds on; 0: none",
+        description="share of the files in a fold of the calibration; 0: no calibration",
     )
     bound: float = Field(
         default=0.01, gt=0, lt=1, description="greatest share of all files wrongly answered yes"

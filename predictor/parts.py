@@ -1,6 +1,6 @@
-"""The files that a model is kept in: Arrow tables and a little JSON, never code.
+"""The files that store a model: Arrow tables and a little JSON, never code.
 
-Equal models make equal bytes. What is read is checked before it is used.
+Equal models make equal bytes. Files are validated before use.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.ipc as ipc
 
+from birthmark.data.common.regular import MODEL_BYTES, read_regular
+
 
 class DamagedModelError(ValueError):
     """A part of a stored model is missing, or not what was stored."""
@@ -21,7 +23,7 @@ class DamagedModelError(ValueError):
 
 
 class OlderModelError(DamagedModelError):
-    """A stored model of an earlier release, whose format is read no more; or of a later one."""
+    """A stored model of an earlier or later release, whose format this one does not read."""
 
     def __init__(self, path: Path, found: int, read: int) -> None:
         when, do = ("an earlier", "run birthmark nightly, or birthmark train")
@@ -42,9 +44,9 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def read_table(path: Path, schema: pa.Schema | None) -> pa.Table:
-    """Return the table at ``path``; raise ``DamagedModelError`` unless it is one of ``schema``.
+    """Return the table at ``path``; raise ``DamagedModelError`` unless it has this ``schema``.
 
-    ``None``: whatever its columns are, it is the caller's to check.
+    With ``None``, the caller checks the columns.
     """
     try:
         with pa.OSFile(str(path), "rb") as source:
@@ -70,7 +72,7 @@ def write_json(path: Path, content: Any) -> None:
 def read_json(path: Path) -> dict[str, Any]:
     """Return the JSON object at ``path``; raise ``DamagedModelError`` if there is none."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_regular(path, MODEL_BYTES))
     except (OSError, ValueError) as error:
         raise DamagedModelError(path, f"a JSON object ({error})") from error
     if not isinstance(content, dict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,58 +12,72 @@ import pyarrow as pa
 from birthmark.data.common.plurals import counted
 from birthmark.data.common.without_pandas import with_pandas
 from birthmark.features import History, from_directories, from_files, from_names
-from birthmark.features.told import Told
+from birthmark.features.history_scope import HistoryScope
 from birthmark.predictor import histories, parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
-from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.answers.certainty import ThreeWayAnswer
 from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.answers.point import PLAIN, POINTS, PROMISED, Point
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
 from birthmark.predictor.fit.calibration import Holdout, points_from_json
-from birthmark.predictor.fit.learning import Learner, Lesson, LocalLearner
+from birthmark.predictor.fit.learning import Learner, LocalLearner, TrainingSet
 from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.estimators.estimator import Estimator, estimators_of, from_json
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
-from birthmark.predictor.models.model_set import Answer, ModelSet, spared, told_by_key
+from birthmark.predictor.models.model_set import (
+    Answer,
+    ModelSet,
+    error_reduction,
+    history_scope_by_predicate,
+)
 from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
+from birthmark.predictor.predicates.assignments import Assignments, assignments_of
 from birthmark.predictor.predicates.predicate import Subject
-from birthmark.predictor.predicates.worlds import Worlds, worlds_of
 
 _FORMAT = 4
 _FILE = "model.json"
-_CREATES = {"file": from_files, "name": from_names, "directory": from_directories}
+_CREATES: Mapping[str, Callable[[pa.Table], pa.Table]] = {
+    "file": from_files,
+    "name": from_names,
+    "directory": from_directories,
+}
 
 
 class TrainedModel:
     """One model per kind and predicate, learned from the same lives.
 
-    Predicates go by their keys: ``lock`` is about files, ``name:lock`` about names. The parameters
-    are those of ``predictor.parameters.Parameters``, given by name; ``ValueError`` refuses others.
-    Thresholds are chosen on births by models that did not learn from them, a share ``calibration``
-    at a time (``predictor.fit.calibration``; 0: not at all), so that false positives are at most
-    ``bound`` of all files, and false negatives ``false_negative_bound``, each with ``confidence``
-    (``predictor.fit.thresholds``).
+    Predicates have keys: ``lock`` is about files, ``name:lock`` about names. The parameters are
+    those of ``predictor.parameters.Parameters``, by name; others raise ``ValueError``. Thresholds
+    are chosen on out-of-fold scores of births, a share ``calibration`` at a time
+    (``predictor.fit.calibration``; 0: no calibration). They keep false positives to at most
+    ``bound`` of all files, and false negatives to ``false_negative_bound``, each with
+    ``confidence`` (``predictor.fit.thresholds``).
 
-    What was seen of earlier births (``features.History``) is told with each create, and kept, so
-    that the next period's are told of these: ``creates`` goes on from it.
+    Each create has a history of earlier births (``features.History``). The model keeps the history,
+    so that ``creates`` continues it for the next period.
 
-    After ``fit`` or ``load``: ``kinds``; ``predicates`` by key, and the ``worlds`` in which they
-    hold (``predictor.predicates.worlds``); ``models`` by kind, then key;
-    ``estimators`` of the user's, by kind, of which a load has the models only if it is asked to;
-    ``tallies`` by key, of the labels learned from (``predictor.labels.tally``); ``histories`` by
-    subject, ``file`` and ``name``; ``heat`` (``predictor.heat``); and ``hints``, by kind, what
-    answers HotName for file systems (``predictor.allocation.hot_name``), if HotName is a predicate.
+    Attributes after ``fit`` or ``load``:
+
+    - ``predicates`` by key, and their consistent ``assignments``
+      (``predictor.predicates.assignments``)
+    - ``models`` by kind, then key
+    - ``estimators`` of the user's, by kind; ``load`` reads their models only on request
+    - ``tallies`` of the training labels, by key (``predictor.labels.tally``)
+    - ``histories`` by subject, ``file`` and ``name``
+    - ``heat`` (``predictor.heat``)
+    - ``hints``, the models of HotName for file systems, by kind
+      (``predictor.allocation.hot_name``); empty unless HotName is a predicate
     """
 
     def __init__(self, **parameters: Any) -> None:
         self.parameters = Parameters(**parameters).model_dump()
         self.limits = Limits.of(self.parameters)
         self.predicates: dict[str, Predicate] = {}
-        self.worlds: list[Worlds] = []
+        self.assignments: list[Assignments] = []
         self.tallies: dict[str, dict[str, int]] = {}
         self.models: dict[str, ModelSet[Any]] = {}
         self.estimators: dict[str, Estimator] = {}
@@ -80,9 +94,9 @@ class TrainedModel:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of models that were trained; of several, also ``best``, made of them.
+        """The trained kinds of models; with several built-in kinds, also ``best``.
 
-        ``best`` is made of kinds that are built in: what a service can answer by.
+        ``best`` combines the built-in kinds only, because a service can run no others.
         """
         return tuple(self.models)
 
@@ -97,33 +111,35 @@ class TrainedModel:
     ) -> TrainedModel:
         """Learn ``predicates`` from the births in two tables.
 
-        By default they are the built-in ones about files and names. Those about directories, and
-        ``heat``, are learned from the directories that ``files`` tells of
-        (``predictor.heat.directories``), better so if it has their own rows, too, and those of
-        files that were there before: what is hinted of files is learned from all.
+        The default is the built-in predicates about files and names. Predicates about directories,
+        and ``heat``, are learned from the directories in ``files``
+        (``predictor.heat.directories``). Rows of the directories themselves improve them, and so
+        do rows of files that existed before the trace: hints are learned from all files.
 
         ``files`` and ``names`` have the columns of ``data.schema``. Rows whose label is unknown
         are left out, predicate by predicate, and counted in ``tallies``. ``learner`` trains the
-        models; None: here and now. Whoever does it, they are the same.
+        models (None: in this process); the models do not depend on it.
 
-        ``estimators`` are further kinds by their words: classifiers of scikit-learn's conventions
-        that have ``predict_proba``, or ``predictor.models.estimators.Estimator``. They see the rows
-        of ``predictor.models.estimators.set``, and learn each predicate alone.
+        ``estimators`` are further kinds by name: scikit-learn classifiers with ``predict_proba``,
+        or ``predictor.models.estimators.Estimator``. They see the rows of
+        ``predictor.models.estimators.set``, and learn each predicate alone.
         """
         learner = learner or LocalLearner()
         if predicates is None:
             predicates = [p for p in BUILT_IN.values() if p.subject != "directory"]
         self.predicates = _by_key(predicates)
-        self.worlds = worlds_of(self.predicates)
+        self.assignments = assignments_of(self.predicates)
         self.models, best = _sets(kinds)
         self.estimators = estimators_of(estimators)
-        self.models |= {kind: _own_set(own)() for kind, own in self.estimators.items()}
+        self.models |= {
+            kind: _estimator_set(estimator)() for kind, estimator in self.estimators.items()
+        }
         self.histories = {"file": History(), "name": History()}
         for subject, lives in (("file", files), ("name", names)):
-            told = self._told(births(lives), self.histories[subject])
-            learner.learn(self.models, self._lesson(subject, told), best)
+            rows = self._with_history(births(lives), self.histories[subject])
+            learner.learn(self.models, self._training_set(subject, rows), best)
         if any(predicate.subject == "directory" for predicate in self.predicates.values()):
-            learner.learn(self.models, self._lesson("directory", directories(files)), best)
+            learner.learn(self.models, self._training_set("directory", directories(files)), best)
         self.heat = Heat().fit(files)
         hinted: BestModels | None = None
         if hint_models.HOT_NAME in self.predicates:
@@ -134,7 +150,7 @@ class TrainedModel:
         return self
 
     def _add_best(self, best: BestModels | None, hinted: BestModels | None) -> None:
-        """Add what was made of the other kinds, if it was, and put all in order."""
+        """Add the sets of best models, if any, and put all sets in order."""
         if best is not None:
             self.models[BEST] = best
         if hinted is not None:
@@ -142,32 +158,33 @@ class TrainedModel:
         for models in self.models.values():
             _order(models, self.predicates)
 
-    def _lesson(self, subject: str, lives: pa.Table) -> Lesson:
-        asked = [p for p in self.predicates.values() if p.subject == subject]
-        labels = {predicate.key: predicate.evaluate(lives) for predicate in asked}
+    def _training_set(self, subject: str, lives: pa.Table) -> TrainingSet:
+        predicates = [p for p in self.predicates.values() if p.subject == subject]
+        labels = {predicate.key: predicate.evaluate(lives) for predicate in predicates}
         creates = _CREATES[subject](lives)
         holdout = Holdout.of(lives, self.parameters["calibration"])
         learned = pa.array(holdout.learned)
         self.tallies |= {key: tally(answers.filter(learned)) for key, answers in labels.items()}
-        return Lesson(creates, labels, holdout, self.parameters, self.worlds)
+        return TrainingSet(creates, labels, holdout, self.parameters, self.assignments)
 
     def creates(self, subject: Subject, lives: pa.Table) -> pa.Table:
-        """Return the creates of a later period's births, told of what was seen before each.
+        """Return the creates of a later period's births, each with its history.
 
-        ``lives`` is a files or names table in the order of its rows, of which all must be births
-        (``predictor.births``), or a table of ``features.DIRECTORIES``, which have no history. The
-        model stays as it is.
+        ``lives`` is a files or names table of births only (``predictor.births``), or a table of
+        ``features.DIRECTORIES``, which have no history. The creates have the order of its rows.
+        The model does not change.
         """
         if subject != "directory":
-            lives = self._told(lives, History.from_table(self.histories[subject].to_table()))
+            lives = self._with_history(
+                lives, History.from_table(self.histories[subject].to_table())
+            )
         return _CREATES[subject](lives)
 
-    def _told(self, lives: pa.Table, history: History) -> pa.Table:
-        told = history.follow(lives, self.parameters["behind"])
-        return lives.append_column("history", told)
+    def _with_history(self, lives: pa.Table, history: History) -> pa.Table:
+        return lives.append_column("history", history.follow(lives, self.parameters["behind"]))
 
     def follow(self, files: pa.Table, names: pa.Table) -> None:
-        """Add the births of a later period to the history of those after it; train nothing."""
+        """Add the births of a later period to the histories; train nothing."""
         for subject, lives in (("file", files), ("name", names)):
             self.histories[subject].follow(births(lives))
 
@@ -180,69 +197,70 @@ class TrainedModel:
     def scores(
         self, creates: pa.Table, kind: str, keys: Iterable[str] | None = None
     ) -> dict[str, Scores]:
-        """Return by key how sure each model of ``keys`` (None: all) is, from 0 to 1, row by row."""
+        """Return by key the scores of the models of ``keys`` (None: all), 0 to 1, row by row."""
         return self.of_kind(kind).scores(creates, keys)
 
     def predict(
         self,
         creates: pa.Table,
         kind: str,
-        point: Point = PLAIN,
+        point: Point = ACCURATE,
         keys: Iterable[str] | None = None,
     ) -> dict[str, pa.BooleanArray]:
         """Return by key the answers of ``keys`` (None: all) for each row of ``creates``.
 
-        ``creates`` has the columns of ``features.CREATES``; ``point`` says which threshold decides.
+        ``creates`` has the columns of ``features.CREATES``; ``point`` selects the threshold.
         """
         return self.of_kind(kind).predict(creates, point, keys)
 
-    def say(
+    def answer(
         self,
         creates: pa.Table,
         kind: str,
-        point: Point = PROMISED,
+        point: Point = BOUNDED,
         keys: Iterable[str] | None = None,
         abstaining: Iterable[str] = (),
-    ) -> dict[str, Said]:
-        """Return by key yes, no or unsure for each row, consistently, and how likely a yes is.
+    ) -> dict[str, ThreeWayAnswer]:
+        """Return by key a consistent yes, no or unsure for each row, and the probability of a yes.
 
         ``keys`` (None: all) and ``creates`` are as in ``predict``; predicates ``abstaining`` are
         never a yes.
         """
         models = self.of_kind(kind).at(point)
         scores = models.scores(creates, keys)
-        told = told_by_key(creates, scores)
-        return certainty.say_told(scores, models.points_for, told, self.worlds, point, abstaining)
+        scope = history_scope_by_predicate(creates, scores)
+        return certainty.answer_by_scope(
+            scores, models.points_for, scope, self.assignments, point, abstaining
+        )
 
     def explain(
-        self, creates: pa.Table, kind: str, point: Point = PLAIN
+        self, creates: pa.Table, kind: str, point: Point = ACCURATE
     ) -> list[dict[str, Answer]]:
         """Return for each row of ``creates`` every predicate's answer and evidence, by key.
 
-        Of the evidence of a kind, ``KINDS`` has the members. Bytes are given as text, with
-        backslash escapes where they are none.
+        ``KINDS`` declares the members of each kind's evidence. Bytes become text, with backslash
+        escapes where they are not UTF-8.
         """
         return self.of_kind(kind).explain(creates, point)
 
-    def rules(self, kind: str, point: Point = PLAIN) -> pa.Table:
-        """Return what decides, a table of ``models.model_set.RULES``: see ``ModelSet.rules``."""
+    def rules(self, kind: str, point: Point = ACCURATE) -> pa.Table:
+        """Return the rules that decide, a table of ``models.model_set.RULES``."""
         return self.of_kind(kind).rules(point)
 
-    def most_telling(self, rules: pa.Table) -> list[dict[str, Any]]:
-        """Return what `rules` returned, those first that spare most errors of a guess.
+    def by_error_reduction(self, rules: pa.Table) -> list[dict[str, Any]]:
+        """Return the result of `rules` by error reduction, the greatest first.
 
-        Those that spare as many, or none, keep their order.
+        Rules of equal error reduction keep their order.
         """
+        return sorted(rules.to_pylist(), key=self._error_reduction, reverse=True)
 
-        def errors(rule: Mapping[str, Any]) -> float:
-            return spared(rule, self.tallies[rule["predicate"]])
+    def error_reducing_rules(self, kind: str, point: Point = ACCURATE) -> list[dict[str, Any]]:
+        """Return the rules that reduce the errors of the majority answer, the best first."""
+        rules = self.by_error_reduction(self.rules(kind, point))
+        return [rule for rule in rules if self._error_reduction(rule) > 0]
 
-        return sorted(rules.to_pylist(), key=errors, reverse=True)
-
-    def telling(self, kind: str, point: Point = PLAIN) -> list[dict[str, Any]]:
-        """Return the rules that answer otherwise than a guess and spare errors, most first."""
-        every = self.most_telling(self.rules(kind, point))
-        return [rule for rule in every if spared(rule, self.tallies[rule["predicate"]]) > 0]
+    def _error_reduction(self, rule: Mapping[str, Any]) -> float:
+        return error_reduction(rule, self.tallies[rule["predicate"]])
 
     def save(self, directory: Path) -> list[str]:
         """Write the model and its compiled images to files in ``directory``; return their names.
@@ -259,7 +277,9 @@ class TrainedModel:
         content = {
             "format": _FORMAT,
             "kinds": [kind for kind in self.kinds if kind in KINDS],
-            "estimators": [own.to_json() for k, own in self.estimators.items() if k in self.models],
+            "estimators": [
+                e.to_json() for kind, e in self.estimators.items() if kind in self.models
+            ],
             "best": _best(self.models),
             "best_hints": _best(self.hints),
             "parameters": self.parameters,
@@ -286,45 +306,46 @@ class TrainedModel:
         only: Kind | None = None,
         estimators: bool = False,
     ) -> TrainedModel:
-        """Return the model that was saved in ``directory``; if it can be, of one kind ``only``.
+        """Return the model that was saved in ``directory``; with ``only``, that kind if possible.
 
-        Without ``counts`` it needs less memory, predicts and explains as well, and cannot learn.
-        With ``estimators`` it has the user's, too, if it has all kinds: they are pickles, so this
-        runs code that is in the files; without, none is run.
-        Raises ``predictor.parts.DamagedModelError``, a ``ValueError`` that names the file, where
-        a part is missing or not as it was saved.
+        Without ``counts`` it takes less memory, predicts and explains as before, and cannot learn.
+        ``estimators`` loads the user's estimators, too, unless ``only`` is given. They are pickles:
+        loading them runs code from the files; otherwise none runs.
+
+        Raises ``predictor.parts.DamagedModelError``, a ``ValueError`` that names the file, if
+        a part is missing or differs from what was saved.
         """
         path = Path(directory) / _FILE
         content = read_description(Path(directory))
         try:
             model = cls(**content["parameters"])
             model.predicates = {p["key"]: _predicate(p) for p in content["predicates"]}
-            model.worlds = worlds_of(model.predicates)
+            model.assignments = assignments_of(model.predicates)
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             model.estimators = _read_estimators(content.get("estimators", []))
-            there: list[str] = content["kinds"]
+            saved_kinds: list[str] = content["kinds"]
             best, hinted_best = content.get("best", {}), content.get("best_hints", {})
-            wanted = _wanted(there, only, [*best.values(), *hinted_best.values()])
+            needed = _needed_kinds(saved_kinds, only, [*best.values(), *hinted_best.values()])
             chosen, hinted_chosen = _read_best(best), _read_best(hinted_best)
-            kinds = {kind: _set_of(kind) for kind in there if kind in wanted}
+            kinds = {kind: _set_of(kind) for kind in saved_kinds if kind in needed}
             if estimators and only is None:
-                kinds |= {kind: _own_set(each) for kind, each in model.estimators.items()}
+                kinds |= {kind: _estimator_set(e) for kind, e in model.estimators.items()}
             points = {kind: points_from_json(content["points"][kind]) for kind in kinds}
-            hinted = {kind: points_from_json(own) for kind, own in content["hints"].items()}
+            hinted = {kind: points_from_json(saved) for kind, saved in content["hints"].items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise parts.DamagedModelError(
                 path, f"the description of a model ({error!r})"
             ) from error
         for kind, models in kinds.items():
-            own = models.own(model.parameters)
-            model.models[kind] = models.load(path.parent, model.predicates, own, counts)
+            parameters = models.own_parameters(model.parameters)
+            model.models[kind] = models.load(path.parent, model.predicates, parameters, counts)
             _order(model.models[kind], model.predicates)
             model.models[kind].points = points[kind]
             if kind in hinted:
                 hints = hint_models.load(models, path.parent, model.parameters, counts)
                 hints.points = hinted[kind]
                 model.hints[kind] = hints
-        if only not in there:
+        if only not in saved_kinds:
             try:
                 _add_loaded(model.models, chosen)
                 _add_loaded(model.hints, hinted_chosen)
@@ -336,10 +357,10 @@ class TrainedModel:
 
 
 def read_description(directory: Path) -> dict[str, Any]:
-    """Return what the model that was saved in a directory says of itself.
+    """Return the description of the model that was saved in a directory.
 
-    Raises ``predictor.parts.OlderModelError`` for one of another release, whose format is not this
-    one's, and ``DamagedModelError`` where there is none.
+    Raises ``predictor.parts.OlderModelError`` for the format of another release, and
+    ``DamagedModelError`` if there is no model.
     """
     path = directory / _FILE
     content: dict[str, Any] = parts.read_json(path)
@@ -352,9 +373,9 @@ def read_description(directory: Path) -> dict[str, Any]:
 
 
 def refuse_other_release(directory: Path) -> None:
-    """Raise ``predictor.parts.OlderModelError`` for a saved model from which nobody could answer.
+    """Raise ``predictor.parts.OlderModelError`` for a saved model of another release's format.
 
-    Other damage is for its checksums to tell.
+    The checksums detect other damage.
     """
     try:
         read_description(directory)
@@ -365,14 +386,14 @@ def refuse_other_release(directory: Path) -> None:
 
 
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
-    """Return sets of models of so many kinds, and if these are several, what is made of them."""
+    """Return empty sets of models by kind, and, if there are several, the best models of them."""
     sets = {kind: _set_of(kind)() for kind in kinds}
-    own = dict(sets)
-    return sets, BestModels(own, BestModels(own)) if len(sets) > 1 else None
+    copy = dict(sets)
+    return sets, BestModels(copy, BestModels(copy)) if len(sets) > 1 else None
 
 
 _Best = Mapping[Point, tuple[Mapping[str, Choice], Any]]
-"""By point the kinds that were chosen, by key, and their operating points."""
+"""By point: the chosen kinds, by key, and their operating points."""
 
 
 def _best(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
@@ -387,28 +408,30 @@ def _best(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
 
 
 def _read_best(saved: Mapping[Point, Any]) -> _Best:
-    """Return what ``_best`` wrote; raise ``ValueError``, ``TypeError``, ``KeyError`` else."""
+    """Read what ``_best`` wrote; raise ``ValueError``, ``TypeError`` or ``KeyError`` otherwise."""
     return {
-        point: (dict(own["choices"]), points_from_json(own["points"]))
-        for point, own in dict(saved).items()
+        point: (dict(at_point["choices"]), points_from_json(at_point["points"]))
+        for point, at_point in dict(saved).items()
     }
 
 
-def _wanted(there: Sequence[str], only: str | None, best: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return the kinds that it takes to answer as ``only`` does."""
-    if only is not None and only in there:
+def _needed_kinds(
+    saved: Sequence[str], only: str | None, best: Iterable[Mapping[str, Any]]
+) -> set[str]:
+    """Return the kinds that ``only`` needs for its answers."""
+    if only is not None and only in saved:
         return {only}
-    choices = (choice for own in best for choice in own["choices"].values())
+    choices = (choice for at_point in best for choice in at_point["choices"].values())
     chosen = {kind for choice in choices for kind in choice.values()}
-    return chosen if only == BEST and chosen else set(there)
+    return chosen if only == BEST and chosen else set(saved)
 
 
 def _add_loaded(sets: dict[str, ModelSet[Any]], chosen: _Best) -> None:
     """Add the best of ``sets`` to them, if any were chosen."""
     if not chosen:
         return
-    own = {kind: models for kind, models in sets.items() if kind in KINDS}
-    best = BestModels(own, BestModels(own))
+    built_in = {kind: models for kind, models in sets.items() if kind in KINDS}
+    best = BestModels(built_in, BestModels(built_in))
     for point in POINTS:
         choices, points = chosen[point]
         for key, choice in choices.items():
@@ -422,19 +445,19 @@ def _points(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
     return {kind: _points_of(models) for kind, models in sets.items() if kind != BEST}
 
 
-def _points_of(models: ModelSet[Any]) -> dict[Told, Any]:
+def _points_of(models: ModelSet[Any]) -> dict[HistoryScope, Any]:
     return {
-        told: {key: asdict(points) for key, points in own.items()}
-        for told, own in models.points.items()
+        scope: {key: asdict(points) for key, points in by_key.items()}
+        for scope, by_key in models.points.items()
     }
 
 
 def _order(models: ModelSet[Any], keys: Iterable[str]) -> None:
     """Put models in the order of the predicates, so that equal ones make equal images."""
     for point in POINTS:
-        own = models.at(point)
+        at_point = models.at(point)
         for key in keys:
-            own[key] = own.pop(key)
+            at_point[key] = at_point.pop(key)
 
 
 def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:
@@ -451,7 +474,7 @@ def _set_of(kind: str) -> type[ModelSet[Any]]:
     return KINDS[kind].models
 
 
-def _own_set(estimator: Estimator) -> type[ModelSet[Any]]:
+def _estimator_set(estimator: Estimator) -> type[ModelSet[Any]]:
     with_pandas()
     from birthmark.predictor.models.estimators.set import models_of  # slow to import
 
@@ -459,7 +482,7 @@ def _own_set(estimator: Estimator) -> type[ModelSet[Any]]:
 
 
 def _read_estimators(saved: Iterable[Mapping[str, Any]]) -> dict[str, Estimator]:
-    return {own.kind: own for own in map(from_json, saved)}
+    return {estimator.kind: estimator for estimator in map(from_json, saved)}
 
 
 def _check_named(predicates: Mapping[str, Predicate]) -> None:
@@ -467,7 +490,7 @@ def _check_named(predicates: Mapping[str, Predicate]) -> None:
         if predicate.config is None and key not in BUILT_IN:
             raise ValueError(
                 f"predicate {key!r} cannot be saved: expected a function that can be imported,"
-                " of a module and not of a notebook"
+                " in a module, not in a notebook"
             )
 
 

@@ -1,4 +1,4 @@
-"""Where the service answers unless it is told otherwise, for itself and for its clients."""
+"""The default address of the service, for itself and for its clients."""
 
 from __future__ import annotations
 

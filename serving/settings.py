@@ -1,4 +1,4 @@
-"""The service's settings, each declared once: name, default, help."""
+"""The service's settings, each declared once with name, default and help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from birthmark.data.common.choices import meant
+from birthmark.data.common.choices import did_you_mean
 from birthmark.data.common.sizes import size
 from birthmark.data.settings import Following, Strict
 from birthmark.predictor.answers.point import Point
@@ -31,7 +31,7 @@ def _size(text: str) -> str:
 
 
 def names(text: str | None) -> list[str]:
-    """Return the names of hosts in a list that is parted by commas."""
+    """Return the host names in a comma-separated list."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
@@ -39,13 +39,13 @@ def _names(text: str) -> str:
     for name in names(text):
         if not _NAME.fullmatch(name):
             raise ValueError(
-                f"expected names of hosts, without ports, parted by commas, found {name!r}"
+                f"expected host names without ports, separated by commas, found {name!r}"
             )
     return text
 
 
 class Settings(Strict):
-    """What the service needs to know to run.
+    """The settings of the service.
 
     A setting is also an option of ``birthmark serve`` (``poll_seconds``: ``--poll-seconds``) and
     a variable of the environment (``BIRTHMARK_POLL_SECONDS``); the option wins.
@@ -63,64 +63,63 @@ class Settings(Strict):
     )
     known_hosts: Annotated[str, AfterValidator(_names)] | None = Field(
         default=None,
-        description="names, parted by commas, that this service is called by besides localhost,"
-        " its addresses and --host: called otherwise, it changes nothing",
+        description="host names, separated by commas, for requests that change something, besides"
+        " localhost, its addresses and --host",
     )
     model: Kind | None = Field(
         default=None,
         description="kind of model that answers; default: as published",
     )
     point: Point | None = Field(
-        default=None, description="threshold of its answers; default: as published"
+        default=None, description="operating point of its answers; default: as published"
     )
     region: Annotated[str, AfterValidator(_size)] = Field(
-        default=REGION, description="what hints have room for: the region's bytes for data, as 4M"
+        default=REGION, description="data capacity of the region for hinted files, as 4M"
     )
     history: Path | None = Field(
         default=None,
-        description="file of the live history that birthmark follow --history keeps: answers rest"
-        " on it",
+        description="file of the live history that birthmark follow --history writes, used for"
+        " answers",
     )
     history_age: float = Field(
-        default=5.0, gt=0, description="age of its last update from which it is not told from, s"
+        default=5.0,
+        gt=0,
+        description="seconds after which the live history counts as stale",
     )
     history_lag: float = Field(
         default=5.0,
         gt=0,
-        description="time by which its follower may be behind the traffic to be told from, s",
+        description="greatest lag of the follower behind the traffic, in seconds",
     )
     history_loss: float = Field(
         default=0.01,
         ge=0,
         le=1,
-        description="share of the last minutes' traffic that it may lack to be told from",
+        description="greatest share of the last minutes' traffic that the live history may lack",
     )
     receive: bool = Field(
         default=False,
-        description="take the live history from a follower on another host (birthmark follow"
-        " --send), and keep it in the file of --history",
+        description="receive the live history from a follower on another host (birthmark follow"
+        " --send), into the file of --history",
     )
     history_keys: int = Field(
         default=Following.model_fields["history_keys"].default,
         ge=100,
-        description="number of keys of each, files and names, that a history that is received has"
-        " room for",
+        description="capacity of a received history: keys of files, and as many of names",
     )
     history_directories: int = Field(
         default=Following.model_fields["history_directories"].default,
         ge=1,
-        description="number of directories that it has room for",
+        description="capacity of a received history: directories",
     )
     follow: Path | None = Field(
         default=None,
-        description="folder, file or pipe to follow: a follower is begun, and begun again when it"
-        " fails; needs --followed and --history",
+        description="folder, file or pipe for a follower, restarted when it fails; needs --followed"
+        " and --history",
     )
-    followed: Path | None = Field(
-        default=None, description="directory for the datasets that it makes"
-    )
+    followed: Path | None = Field(default=None, description="directory for the follower's datasets")
     poll_seconds: float = Field(
-        default=1.0, gt=0, description="time between looks for a newly published model, seconds"
+        default=1.0, gt=0, description="polling interval for a newly published model, seconds"
     )
     max_body_bytes: int = Field(
         default=16 * 1024 * 1024, ge=1, description="largest request body, bytes"
@@ -130,27 +129,27 @@ class Settings(Strict):
     )
     log_share: float = Field(default=1.0, ge=0, le=1, description="share of requests to log")
     log_mapping: Path | None = Field(
-        default=None, description="mapping (birthmark anonymize) that the log is anonymized by"
+        default=None, description="mapping (birthmark anonymize) to anonymize the log with"
     )
     log_minutes: float = Field(
-        default=5.0, gt=0, description="time until a file of the log is ended, minutes"
+        default=5.0, gt=0, description="greatest duration of one file of the log, minutes"
     )
-    log_days: int = Field(default=30, ge=1, description="how long the log is kept, days")
+    log_days: int = Field(default=30, ge=1, description="retention of the log, days")
     log_format: Literal["text", "json"] = Field(
-        default="text", description="form of the log's lines"
+        default="text", description="format of the log's lines"
     )
     log_access: bool = Field(default=False, description="log a line for each request")
     log_names: bool = Field(
-        default=False, description="let the log quote requests, and thereby names of files"
+        default=False, description="allow file names, from requests, in the log"
     )
     stale_days: float = Field(
-        default=3.0, gt=0, description="age from which page and alert warn of the model, days"
+        default=3.0, gt=0, description="age after which page and alert warn of the model, days"
     )
     tokens: Path | None = Field(
-        default=None, description="file of tokens (birthmark tokens): only who has one may ask"
+        default=None, description="file of tokens (birthmark tokens): requests need one"
     )
     allow_open: bool = Field(
-        default=False, description="listen to other hosts even without tokens: everybody may ask"
+        default=False, description="allow requests from other hosts without tokens"
     )
     ssl_certfile: Path | None = Field(
         default=None, description="certificate for HTTPS, with its chain, PEM"
@@ -162,31 +161,31 @@ class Settings(Strict):
     max_requests: int = Field(
         default=64,
         ge=1,
-        description="requests that a worker works on at once, and that wait to be begun",
+        description="concurrent requests of a worker, and as many queued ones",
     )
     max_connections: int = Field(
-        default=12_000, ge=1, description="connections that a worker keeps at once"
+        default=12_000, ge=1, description="concurrent connections of a worker"
     )
     queue_seconds: float = Field(
-        default=1.0, gt=0, description="time in which a request must be begun, seconds"
+        default=1.0, gt=0, description="longest time that a request is queued, seconds"
     )
     timeout_seconds: float = Field(
-        default=30.0, gt=0, description="time to send a request in, and to take an answer, seconds"
+        default=30.0, gt=0, description="time to send a request, and to read an answer, seconds"
     )
     idle_seconds: float = Field(
-        default=75.0, gt=0, description="time after which a connection without requests is closed"
+        default=75.0, gt=0, description="time after which an idle connection is closed, seconds"
     )
 
     @model_validator(mode="after")
     def _follower(self) -> Self:
         if self.follow and not (self.followed and self.history):
-            raise ValueError("follow: expected followed and history, too: where it is to write")
+            raise ValueError("follow: expected followed and history, too, for its output")
         return self
 
     @model_validator(mode="after")
     def _received(self) -> Self:
         if self.receive and (self.follow or not self.history):
-            raise ValueError("receive: expected history, too, and not follow: one writes it")
+            raise ValueError("receive: expected history, too, and not follow, which also writes it")
         return self
 
     @model_validator(mode="after")
@@ -197,31 +196,31 @@ class Settings(Strict):
 
 
 class Listing(Strict):
-    """Which rules of a model are listed."""
+    """The settings of a list of rules."""
 
     top: int = Field(default=50, ge=1, description="number of rules to show")
 
 
 class TokenFile(Strict):
-    """Where the tokens are kept."""
+    """The setting for the file of tokens."""
 
     tokens: Path = Field(default=Path("tokens.json"), description="file of the tokens' hashes")
 
 
 def variable(setting: str) -> str:
-    """Return the variable of the environment that holds `setting`."""
+    """Return the environment variable of a `setting`."""
     return f"BIRTHMARK_{setting.upper()}"
 
 
 _OTHERS = (variable("cache"), variable("hintd_"))
-"""What variables of registries and of the layout's helper begin with."""
+"""Prefixes of environment variables for registries and for the layout's helper."""
 
 
 def mistaken(variables: Iterable[str]) -> list[str]:
-    """Return a warning for each of `variables` that is named as a setting's and is none."""
+    """Return a warning for each of `variables` with our prefix that is not a setting."""
     known = [variable(setting) for setting in Settings.model_fields]
     return [
-        f"{name}: there is no such setting{meant(name, known)}"
+        f"{name}: there is no such setting{did_you_mean(name, known)}"
         for name in sorted(variables)
         if name.startswith(variable("")) and name not in known and not name.startswith(_OTHERS)
     ]

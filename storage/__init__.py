@@ -1,1 +1,1 @@
-"""A storage simulator: drives, and how near they come to those that were measured."""
+"""A storage simulator, and its drives' errors against measured drives."""

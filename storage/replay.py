@@ -1,4 +1,4 @@
-"""A trace of a block device, served by a drive."""
+"""Replaying a trace of a block device on a simulated drive."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from birthmark_native import storage_replay
 
 
 def replay(trace: str | Path, asked: ReplayOptions) -> dict[str, Any]:
-    """Return how long a drive takes for the requests of a trace.
+    """Return a drive's times for the requests of a trace.
 
     Args:
         trace: plain, or compressed with gzip, bzip2, xz or Zstandard; ``-`` is standard input. It
-            is read as it is served, and is not held in memory but for ``asked.issue`` dependent.
-        asked: on which drive, and how.
+            is read while it is served; only ``asked.issue`` dependent holds it in memory.
+        asked: the drive, and the options of the replay.
 
     Returns:
         ``requests``, ``mean_ms``, ``p50_ms``, ``p95_ms`` and ``p99_ms``, the same for ``reads``,
-        ``writes`` and as the trace itself tells them (``traced``); ``parts_ms``, where the mean
-        goes; ``seconds``, ``busy``, ``queue_most`` and ``out_of_order``. ``assumed``, of a drive of
-        which not all was measured: what was not.
+        ``writes`` and as recorded in the trace (``traced``); ``parts_ms``, where the mean goes;
+        ``seconds``, ``busy``, ``queue_most`` and ``out_of_order``. ``assumed``: the parameters of
+        the drive that were not measured.
 
     Raises:
         OSError: a file cannot be read.
@@ -31,7 +31,7 @@ def replay(trace: str | Path, asked: ReplayOptions) -> dict[str, Any]:
             the file and the place.
     """
     read = read_drive(asked.drive)
-    told = {
+    options = {
         "drive": read.parameters(),
         "sector_bytes": asked.sector_bytes,
         "format": asked.format,
@@ -40,7 +40,7 @@ def replay(trace: str | Path, asked: ReplayOptions) -> dict[str, Any]:
         "wrap": asked.wrap,
     }
     found: dict[str, Any] = json.loads(
-        storage_replay(trace, json.dumps(told), drive_path(asked.drive))
+        storage_replay(trace, json.dumps(options), drive_path(asked.drive))
     )
     return found | ({"assumed": read.assumed} if read.assumed else {})
 

@@ -1,4 +1,4 @@
-"""What the storage simulator may be told. Commands make their options of it."""
+"""Settings of the storage simulator. Commands make their options of them."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from pydantic import Field, model_validator
 from birthmark.data.settings import Strict
 
 TraceFormat = Literal["csv", "blkparse", "msr", "disksim", "validation", "srt"]
-"""How a trace of a block device is written."""
+"""Format of a trace of a block device."""
 
 IssueModel = Literal["open", "dependent", "population"]
-"""Who asks when, of the requests of a trace."""
+"""Model of when the requests of a trace are issued."""
 
 QueueOrder = Literal["fcfs", "elevator", "ncscan", "aged"]
-"""In which order a host passes what waits to the drive."""
+"""Order in which a host passes waiting requests to the drive."""
 
 CostsName = Literal["paper", "today"]
-"""What steps of a system that serves files cost."""
+"""Costs of the steps of a system that serves files."""
 
 PaperNumber = Literal["000", "003", "004"]
-"""The papers whose claims are tried."""
+"""Papers whose claims can be tested."""
 
 
 class Options(Strict):
-    """What a trace is replayed on."""
+    """The target of a block replay."""
 
     drive: str = Field(description="drive: a name, or a file that ends in .toml")
 
 
 class ReplayOptions(Options):
-    """How a trace of a block device is served."""
+    """Options of block replay: a trace of a block device on a simulated drive."""
 
     format: TraceFormat | None = Field(
-        default=None, description="how the trace is written; else what its beginning looks like"
+        default=None, description="format of the trace; else detected from its beginning"
     )
     issue: IssueModel = Field(
         default="open",
-        description="when requests come: at their times, when those they waited for are done (this"
+        description="when requests come: at their times, after those they depend on (this"
         " holds the trace in memory), or when one of --clients is free",
     )
-    order: QueueOrder = Field(default="elevator", description="in which the host passes them on")
+    order: QueueOrder = Field(
+        default="elevator", description="order in which the host passes them on"
+    )
     faster: float = Field(
-        default=1.0, gt=0, le=1e6, description="how many times as fast as in the trace they come"
+        default=1.0, gt=0, le=1e6, description="speed of arrival relative to the trace"
     )
     clients: int = Field(default=1, ge=1, le=1_000_000, description="of --issue population")
-    think_ms: float = Field(
-        default=0.0, ge=0, le=1e9, description="how long each of them thinks, ms"
-    )
+    think_ms: float = Field(default=0.0, ge=0, le=1e9, description="think time of each client, ms")
     wrap: bool = Field(
-        default=False, description="take what lies beyond the drive's end from its beginning"
+        default=False, description="wrap requests beyond the drive's end to its beginning"
     )
     sector_bytes: int = Field(default=512, ge=1, le=1 << 20, description="of a sector of the drive")
 
     @model_validator(mode="after")
     def _of_its_issue_model(self) -> Self:
-        """Refuse what the issue model that was asked for would not look at."""
+        """Refuse options that the chosen issue model would ignore."""
         others = ("faster",) if self.issue == "population" else ("clients", "think_ms")
         for name in others:
             if getattr(self, name) != type(self).model_fields[name].default:
@@ -68,7 +68,9 @@ class ReplayOptions(Options):
 class AttachedOptions(Strict):
     """Systems that serve files: a server with disks, and disks on the network."""
 
-    disks: int = Field(default=16, ge=1, le=10_000, description="over which files are striped")
+    disks: int = Field(
+        default=16, ge=1, le=10_000, description="disks over which files are striped"
+    )
     manager_mips: float = Field(default=50, ge=1e-3, le=1e9, description="of the file manager")
     manager_cache_mb: int = Field(
         default=128, ge=0, le=1 << 20, description="of a server's file manager, MB"
@@ -77,24 +79,22 @@ class AttachedOptions(Strict):
     disk_cache_mb: int = Field(
         default=32, ge=0, le=1 << 20, description="of each disk on the network, MB"
     )
-    costs: CostsName = Field(default="paper", description="of each step: of 1998, or of today")
+    costs: CostsName = Field(default="paper", description="costs of steps: of 1998, or of today")
     drive: str = Field(
-        default="", description="what each disk is: a name, or a file; else as costs say"
+        default="", description="drive of each disk: a name, or a file; else as costs say"
     )
-    requests: int = Field(
-        default=1_000_000, ge=1, le=10**12, description="how many are served at most"
-    )
+    requests: int = Field(default=1_000_000, ge=1, le=10**12, description="most requests to serve")
     warm_up: int = Field(
-        default=0, ge=0, le=10**12, description="how many before them are only shown to the caches"
+        default=0, ge=0, le=10**12, description="requests before them that only fill the caches"
     )
     seed: int = Field(
-        default=1, ge=0, le=2**53, description="of a synthetic load, and of where files begin"
+        default=1, ge=0, le=2**53, description="of a synthetic load, and of the positions of files"
     )
 
 
 class PaperOptions(Strict):
-    """How often a paper's experiments are run."""
+    """Options of running a paper's experiments."""
 
     paper: PaperNumber = Field(description="number of the paper")
-    seeds: int = Field(default=10, ge=1, le=1000, description="runs, each with a seed of its own")
+    seeds: int = Field(default=10, ge=1, le=1000, description="runs, each with another seed")
     jobs: int = Field(default=2, ge=1, description="number of runs at a time")

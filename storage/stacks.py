@@ -11,9 +11,9 @@ from birthmark_native import storage_stack
 
 Environment = Literal["poor", "rich"]
 Rules = dict[str, Any]
-"""What a stack does: see ``Rules`` in ``native/storage/src/stack/rules.rs``.
+"""Rules of a stack: see ``Rules`` in ``native/storage/src/stack/rules.rs``.
 
-``open`` beside them: whether requests come without waiting for others.
+The extra key ``open``: whether requests come without waiting for others.
 """
 
 BLOCK = 4096
@@ -21,7 +21,7 @@ KB = 2
 """Sectors of a kilobyte."""
 
 SAME = {"seek": 1.0, "rpm": 1.0, "linear": 1.0, "track": 1.0, "platters": 1.0}
-"""The scale of a drive that stays as it is."""
+"""The scale of an unchanged drive."""
 
 MB = 1 << 20
 NOTHING = "nothing"
@@ -39,9 +39,9 @@ def defaults(environment: Environment, storage: float, segment_kb: int, disks: i
 
     Args:
         environment: whether memory is short, or a share of the storage that is used.
-        storage: the bytes of that.
+        storage: the size of that share, bytes.
         segment_kb: of conditional sequential prefetching: 16 for personal systems, 8 for servers.
-        disks: that data are striped over; shares of the storage are split between them.
+        disks: number of disks over which data are striped; they split the shares of the storage.
     """
     rich = environment == "rich"
     return {
@@ -65,7 +65,7 @@ def defaults(environment: Environment, storage: float, segment_kb: int, disks: i
 
 
 def blocks(size: float) -> int:
-    """Return how many blocks of 4 KiB are so many bytes."""
+    """Return the number of blocks of 4 KiB in ``size`` bytes."""
     return max(round(size / BLOCK), 1)
 
 
@@ -75,7 +75,7 @@ def serve(
     drive: Drive,
     stacks: Sequence[tuple[Rules, Mapping[str, float]]],
 ) -> list[dict[str, Any]]:
-    """Let stacks serve a load, each with the scale of its drive; return the figures of each.
+    """Serve a load with stacks, each with the scale of its drive; return the figures of each.
 
     Raises:
         ValueError: a load, a drive or a stack cannot be; the message names what of it.

@@ -1,10 +1,10 @@
-"""How near a simulated drive comes to one that was measured.
+"""Validation of a simulated drive against a measured one.
 
-The trace holds requests that were measured one at a time, as in DiskSim's validation suite: a line
-each of ``R|W Hit LBN SECTORS RESPONSE THINK``, times in microseconds. The drive serves the same
-requests, each as long after the one before as the client thought. The distance of the distributions
-of response times is the demerit figure of Ruemmler and Wilkes, "An introduction to disk drive
-modeling", IEEE Computer 27(3), 1994.
+The trace holds requests that were measured one at a time, as in DiskSim's validation suite. Each
+line is ``R|W Hit LBN SECTORS RESPONSE THINK``, times in microseconds. The drive serves the same
+requests, each after the client's think time. The distance of the distributions of response times is
+the demerit figure of Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
+27(3), 1994.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def validate(trace: str | Path, drive: str | Path) -> dict[str, Any]:
 
     Returns:
         ``requests``, and in milliseconds ``mean_ms``, ``measured_mean_ms``, ``demerit_ms`` and
-        ``parts_ms``: where the simulated mean goes. ``assumed``, of a drive of which not all was
-        measured: what was not.
+        ``parts_ms``: where the simulated mean goes. ``assumed``: the parameters of the drive that
+        were not measured.
 
     Raises:
         OSError: a file cannot be read.

@@ -23,6 +23,10 @@ def pytest_configure(config: pytest.Config) -> None:
     # They are settings of the service, and tests choose theirs: whoever runs them may serve, too.
     for name in [name for name in os.environ if name.startswith("BIRTHMARK_")]:
         del os.environ[name]
+    # Nor does a verdict depend on the terminal and the umask of whoever runs the tests.
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+        os.environ.pop(name, None)
+    os.umask(0o022)
     config.pluginmanager.register(speeds)
 
 

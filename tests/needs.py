@@ -8,6 +8,9 @@ from typing import NoReturn
 
 import pytest
 
+superuser = pytest.mark.skipif(os.geteuid() != 0, reason="needs the superuser")
+"""What an ordinary user cannot do: such a test is a deep one, too."""
+
 
 def program(name: str, package: str = "", path: str | None = None) -> str:
     """Return where a program is; if it is nowhere, skip the test.

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests import needs
 from tests.waiting import eventually, reserved_port
 
-KEY, SECRET = "administrator", "not-to-be-told"
+KEY, SECRET = "administrator", "not-for-others"
 
 
 class Store:

@@ -30,6 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not DEEP_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("deep")
+    # The examples of the pages take longest, one after the other: they begin first.
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/docs/"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -16,7 +16,7 @@ from grimp import ImportGraph
 from docs.imports import circles, crates, folders, modules, packages, rooms, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
-ROAD = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
+LAYERS = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
 
 
 def imported(path: Path) -> set[str]:
@@ -31,9 +31,9 @@ def imported(path: Path) -> set[str]:
     return {".".join(part[:2]) if part[0] == "birthmark" else part[0] for part in parts}
 
 
-@pytest.mark.parametrize("folder", ROAD)
+@pytest.mark.parametrize("folder", LAYERS)
 def test_a_folder_imports_only_from_the_stops_before_it(folder: str) -> None:
-    before = {f"birthmark.{stop}" for stop in ROAD[: ROAD.index(folder) + 1]}
+    before = {f"birthmark.{stop}" for stop in LAYERS[: LAYERS.index(folder) + 1]}
     modules = sorted((ROOT / folder).rglob("*.py"))
     assert modules
     for path in modules:
@@ -47,7 +47,7 @@ def test_the_extension_imports_nothing_of_the_project() -> None:
         assert imported(path) <= {"birthmark_native"}, path
 
 
-@pytest.mark.parametrize("folder", ROAD)
+@pytest.mark.parametrize("folder", LAYERS)
 def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     link = ROOT / "birthmark" / folder
     assert link.is_symlink()
@@ -72,7 +72,7 @@ def crossing(graph: ImportGraph, folder: str) -> list[list[str]]:
     return [circle for circle in found if circle[0].startswith(inside) and inner & {*circle}]
 
 
-@pytest.mark.parametrize("folder", ROAD)
+@pytest.mark.parametrize("folder", LAYERS)
 def test_no_circle_of_imports_crosses_a_package(graph: ImportGraph, folder: str) -> None:
     assert crossing(graph, folder) == []
 
@@ -134,7 +134,7 @@ def test_unsafe_code_is_in_few_places_and_forbidden_in_all_other_crates() -> Non
                 assert path.startswith(UNSAFE.get(crate, "nowhere")), path
 
 
-def test_a_circle_is_found_by_way_of_others_and_told_once() -> None:
+def test_a_circle_is_found_by_way_of_others_and_reported_once() -> None:
     chain: dict[str, set[str]] = {"a": {"b"}, "b": {"c"}, "c": set()}
     assert circles(chain) == []
     assert circles(chain | {"c": {"a"}, "d": {"a"}}) == [["a", "b", "c"]]

@@ -1,4 +1,4 @@
-"""Every reason for which the extension refuses something is raised here, by its name."""
+"""Every reason for a refusal by the extension is raised here, by its name."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ BUILTINS = {
 }
 DEFECTS = {
     "Broken",
-    "CaptureError.NotACapture",  # what is no capture is not given to the decoder of captures
+    "CaptureError.NotACapture",  # other files never reach the decoder of captures
     "ComponentError.Arrow",
-    "Decoder",  # of a format whose errors have no names here: there is none
+    "Decoder",  # no format has errors without names here
     "HistoryError.Arrow",
     "LayoutError.Arrow",
     "LayoutError.Space",  # the checks of the sizes leave room for it
     "LivesError.Arrow",
     "TraceError.Arrow",
 }
-"""Contradictions of the module with itself, which no input is known to cause."""
+"""Self-contradictions of the module, which no known input causes."""
 
 
 def refused(reason: str) -> Callable[[Refused], Refused]:
-    """Let a function be the one that is refused for a reason."""
+    """Register a function as the one that is refused for a reason."""
 
     def keep(case: Refused) -> Refused:
         assert reason not in CASES
@@ -96,7 +96,7 @@ CALL: dict[str, Any] = {
 
 
 def operations(**columns: pa.Array) -> pa.RecordBatch:
-    """Return one operation, with some columns in place of its own."""
+    """Return one operation, with some columns replaced."""
     batch = pa.Table.from_pylist([CALL], OPERATIONS).combine_chunks().to_batches()[0]
     return pa.record_batch(dict(zip(batch.schema.names, batch.columns, strict=True)) | columns)
 
@@ -105,7 +105,7 @@ def without(name: str) -> pa.RecordBatch:
     return operations().drop_columns([name])
 
 
-def opened(folder: Path, content: bytes) -> native.Trace:
+def decoded(folder: Path, content: bytes) -> native.Trace:
     """Decode a trace to its end."""
     path = folder / "trace"
     path.write_bytes(content)
@@ -121,32 +121,50 @@ LINE = b"%d.000000 30.0001 31.0801 U C3 1 0 null con = 70 len = 60\n"
 
 @refused("TraceError.Empty")
 def _(folder: Path) -> object:
-    return opened(folder, b"")
+    return decoded(folder, b"")
 
 
 @refused("TraceError.Unrecognized")
 def _(folder: Path) -> object:
-    return opened(folder, b"\xff\xd8\xff\xe0\x00\x10JFIF")
+    return decoded(folder, b"\xff\xd8\xff\xe0\x00\x10JFIF")
 
 
 @refused("TraceError.AfterClock")
 def _(folder: Path) -> object:
-    return opened(folder, LINE % 4_000_000_000)
+    return decoded(folder, LINE % 4_000_000_000)
 
 
 @refused("CaptureError.CutHeader")
 def _(folder: Path) -> object:
-    return opened(folder, PCAP[:10])
+    return decoded(folder, PCAP[:10])
 
 
 @refused("CaptureError.Version")
 def _(folder: Path) -> object:
-    return opened(folder, PCAP[:4] + b"\x03" + PCAP[5:])
+    return decoded(folder, PCAP[:4] + b"\x03" + PCAP[5:])
 
 
 @refused("CaptureError.LinkType")
 def _(folder: Path) -> object:
-    return opened(folder, PCAP[:20] + struct.pack("<I", 200))
+    return decoded(folder, PCAP[:20] + struct.pack("<I", 200))
+
+
+@refused("CaptureError.SnoopVersion")
+def _(folder: Path) -> object:
+    return decoded(folder, b"snoop\0\0\0" + struct.pack(">II", 4, 4))
+
+
+@refused("CaptureError.Datalink")
+def _(folder: Path) -> object:
+    return decoded(folder, b"snoop\0\0\0" + struct.pack(">II", 2, 8))
+
+
+@refused("CaptureError.NoTimes")
+def _(folder: Path) -> object:
+    section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+    interface = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
+    packet = struct.pack("<III4sI", 3, 20, 4, b"data", 20)
+    return decoded(folder, section + interface + packet)
 
 
 @refused("NoText")
@@ -219,7 +237,7 @@ def creates(since: int, until: int) -> pa.RecordBatch:
 
 
 def spilled(most: int) -> native.LivesBuilder:
-    """Return a builder most of whose lives wait in the temporary file."""
+    """Return a builder with most of its lives in the temporary file."""
     builder = native.LivesBuilder(max_live=most)
     builder.update(creates(0, 2_000))
     return builder
@@ -233,7 +251,7 @@ def _(folder: Path) -> object:
 
 
 def target(link: Path) -> str:
-    """Return where a link leads, which may be gone since it was listed."""
+    """Return the target of a link, which may have vanished since it was listed."""
     try:
         return str(link.readlink())
     except OSError:
@@ -241,7 +259,7 @@ def target(link: Path) -> str:
 
 
 def damage(spill: Path) -> bool:
-    """Fill every record of a file with what none is; False where it has no records.
+    """Fill every record of a file with invalid content; return False if it has no records.
 
     A record is a byte, its length in four, and itself (native/tables/src/lives/spill.rs).
     """
@@ -363,10 +381,10 @@ def _(_folder: Path) -> object:
 
 def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
     content = pa.array(list(image()), pa.uint8())
-    told = ("v", "rules", "bounded")
+    model = ("v", "rules", "bounded")
     return native.Answerer(
         content,
-        told,
+        model,
         [],
         (native.Tally(), native.Tally()),
         [] if certainty is None else [certainty],
@@ -389,7 +407,7 @@ def _(_folder: Path) -> object:
 
 @refused("NoCertainty")
 def _(_folder: Path) -> object:
-    return answerer([]).said(pa.record_batch({"name": [b"a"]}))
+    return answerer([]).three_way_answers(pa.record_batch({"name": [b"a"]}))
 
 
 NAMES = pa.array([b"a.b", b"c"], pa.binary())
@@ -430,7 +448,7 @@ def _(_folder: Path) -> object:
 
 
 def forest(**parts: Any) -> native.Forest:
-    """Return a tree of one split, but for the parts that are given."""
+    """Return a tree of one split, with the given parts replaced."""
     nodes: dict[str, Any] = {
         "columns": [0, 0xFFFF, 0xFFFF],
         "thresholds": [9, 0, 0],
@@ -536,10 +554,10 @@ def _(_folder: Path) -> object:
     return native.Certainty("{")
 
 
-def described(probability: float, worlds: list[dict[str, list[bool]]]) -> str:
+def described(probability: float, assignments: list[dict[str, list[bool]]]) -> str:
     keys = {"answers": ["no", "yes"], "probabilities": [None, probability], "follows": True}
     predicates = [{"key": key, **keys} for key in ("one", "other")]
-    return json.dumps({"predicates": predicates, "worlds": worlds})
+    return json.dumps({"predicates": predicates, "worlds": assignments})
 
 
 @refused("CertaintyError.Levels")
@@ -547,14 +565,14 @@ def _(_folder: Path) -> object:
     return native.Certainty(described(2, []))
 
 
-@refused("CertaintyError.Worlds")
+@refused("CertaintyError.Assignments")
 def _(_folder: Path) -> object:
     return native.Certainty(described(1, [{"one": [True, False], "other": [True]}]))
 
 
 @refused("UnequalLevels")
 def _(_folder: Path) -> object:
-    return native.Certainty(described(1, [])).say([pa.array([0], pa.uint8())])
+    return native.Certainty(described(1, [])).answer([pa.array([0], pa.uint8())])
 
 
 SIZE = 1 << 30
@@ -814,7 +832,7 @@ def _(_folder: Path) -> object:
 
 @refused("NoSocket")
 def _(_folder: Path) -> object:
-    return native.Lobby(-1, 1, 1, 1.0, b"")
+    return native.Acceptor(-1, 1, 1, 1.0, b"", tls=False)
 
 
 @refused("SharedHistoryError.Locked")
@@ -827,6 +845,12 @@ def _(folder: Path) -> object:
     (folder / "open").mkdir()
     (folder / "open").chmod(0o777)
     return native.SharedHistoryWriter(folder / "open" / "history", 1, 1, "")
+
+
+@refused("SharedHistoryError.NotRegular")
+def _(folder: Path) -> object:
+    (folder / "history").mkdir()
+    return native.SharedHistoryWriter(folder / "history", 1, 1, "")
 
 
 @refused("SharedHistoryError.Room")
@@ -846,7 +870,7 @@ def _(folder: Path) -> object:
 
 @refused("NoTime")
 def _(_folder: Path) -> object:
-    return native.Lobby(0, 1, 1, -1.0, b"")
+    return native.Acceptor(0, 1, 1, -1.0, b"", tls=False)
 
 
 @refused("Closed")
@@ -854,9 +878,9 @@ def _(_folder: Path) -> object:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("")
         listener.listen()
-        lobby = native.Lobby(listener.detach(), 1, 1, 1.0, b"")
-    lobby.close()
-    return lobby.fileno()
+        acceptor = native.Acceptor(listener.detach(), 1, 1, 1.0, b"", tls=False)
+    acceptor.close()
+    return acceptor.fileno()
 
 
 @refused("SampleError.Empty")
@@ -870,14 +894,14 @@ def _(_folder: Path) -> object:
 
 
 HUGE = {"ComponentError.Long", "HistoryError.Long", "SpillError.Record"}
-"""What takes more memory or time than a quick test may."""
+"""Cases that need more memory or time than a quick test may."""
 
 
 @pytest.mark.parametrize(
     "reason",
     [pytest.param(each, marks=[pytest.mark.deep] * (each in HUGE)) for each in sorted(CASES)],
 )
-def test_it_is_raised_as_what_it_is(reason: str, tmp_path: Path) -> None:
+def test_each_reason_is_raised_as_its_exception(reason: str, tmp_path: Path) -> None:
     with pytest.raises(native.Error) as raised:
         CASES[reason](tmp_path)
     assert raised.value.reason == reason
@@ -892,7 +916,7 @@ def test_every_reason_is_raised_here_but_for_defects() -> None:
     assert not DEFECTS & set(CASES)
 
 
-def test_every_exception_is_an_error_and_a_builtin_and_says_what_it_means() -> None:
+def test_every_exception_is_an_error_and_a_builtin_with_a_description() -> None:
     kinds = {name: kind for name, kind in vars(native).items() if name.endswith("Error")}
     assert set(kinds) == {"Error", *BUILTINS}
     for name, builtin in BUILTINS.items():
@@ -903,7 +927,7 @@ def test_every_exception_is_an_error_and_a_builtin_and_says_what_it_means() -> N
     assert set(native.REASONS.values()) <= set(kinds.values())
 
 
-def test_what_the_system_refuses_is_an_error_of_the_system(tmp_path: Path) -> None:
+def test_errors_of_the_system_are_os_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         native.Trace(str(tmp_path / "none"))
     assert (missing.value.errno, missing.value.filename) == (2, str(tmp_path / "none"))

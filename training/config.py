@@ -1,7 +1,7 @@
 """The settings of the nightly run, read from a TOML file.
 
-docs/administrators.md shows all of it, with the defaults: the tests compare them with the models
-below, which alone declare types, defaults and ranges.
+The models below declare types, defaults and ranges. docs/administrators.md shows the whole file
+with the defaults; the tests compare them.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from pydantic import (
     model_validator,
 )
 
+from birthmark.data.common.regular import SETTINGS_BYTES, read_regular
 from birthmark.data.common.setting_errors import InvalidError
 from birthmark.data.common.setting_files import read_toml
-from birthmark.data.settings import SendCertificates, SendTo, SendToken, Strict
-from birthmark.predictor.answers.point import PROMISED, Point
+from birthmark.data.settings import Following, Memory, SendCertificates, SendTo, SendToken, Strict
+from birthmark.predictor.answers.point import BOUNDED, Point
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind, Learning
 from birthmark.predictor.parameters import Parameters
 from birthmark.training.registry.versions import is_remote
 
-if TYPE_CHECKING:  # options are made of these settings without what learns
+if TYPE_CHECKING:  # options import these settings without the models
     from birthmark.data.prediction_log import Joining
     from birthmark.predictor import Predicate
     from birthmark.predictor.models.estimators.estimator import Estimator
 
 
 Matched = Literal["uid", "gid", "client", "dir_name"]
-"""What a prediction and a life may have to agree in, besides the name, where both tell it."""
+"""Columns besides the name in which a prediction and a life can be required to agree."""
 
 
-_Own = TypeVar("_Own", bound="Own")
+_Own = TypeVar("_Own", bound="UserExtensions")
 
 
 class ConfigError(InvalidError):
@@ -43,22 +44,25 @@ class ConfigError(InvalidError):
 
 
 class Traces(Strict):
-    """Where new traces appear."""
+    """The source of new traces."""
 
     files: list[str] = Field(default=[], description="globs of trace files")
     settle_seconds: float = Field(
-        default=300, ge=0, description="a file changed within this time may still be growing"
+        default=300,
+        ge=0,
+        description="time since the last change after which a file is complete, s",
     )
 
 
 class Followed(Strict):
-    """Where `birthmark follow` writes, if it does."""
+    """The output of `birthmark follow`."""
 
-    datasets: Path = Field(description="the directory of its datasets")
+    datasets: Path = Field(description="directory of its datasets")
     source: Path | None = Field(
         default=None,
-        description="folder, file or pipe to follow by the unit that `birthmark install` makes",
+        description="folder, file or pipe to follow (for `birthmark install`)",
     )
+    memory: Memory = Following().memory
     send: SendTo = None
     send_token: SendToken = None
     send_certificates: SendCertificates = None
@@ -66,70 +70,71 @@ class Followed(Strict):
     @model_validator(mode="after")
     def _sent(self) -> Self:
         if self.send and not self.source:
-            raise ValueError("send: expected source, too: what is learned of it is sent")
+            raise ValueError("send: expected source, too: its live history is sent")
         return self
 
     def resolve(self, base: Path) -> Followed:
-        """Return this with every relative path taken from `base`."""
+        """Return these settings with relative paths resolved against `base`."""
         paths = {name: own for name, own in self if isinstance(own, Path)}
         return self.model_copy(update={name: base / own for name, own in paths.items()})
 
 
 class Server(Strict):
-    """A file server of several, and where its traces appear."""
+    """One of several file servers, and the source of its traces."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="what datasets call it")
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="its name in datasets")
     files: list[str] = Field(min_length=1, description="globs of its trace files")
 
 
 class Engine(Strict):
-    """Who runs the tasks of a night (``training.engine``)."""
+    """The engine that runs the tasks of a night (``training.engine``)."""
 
     kind: Literal["processes", "dask"] = "processes"
-    workers: int | None = Field(default=None, ge=1, description="processes; default: one a core")
+    workers: int | None = Field(
+        default=None, ge=1, description="number of processes; default: one per core"
+    )
     scheduler: str | None = Field(default=None, description="address of Dask's scheduler")
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> Self:
         if (self.kind == "dask") != (self.scheduler is not None):
-            raise ValueError('scheduler is for the kind "dask", which needs it')
+            raise ValueError('expected scheduler if, and only if, the kind is "dask"')
         if self.kind == "dask" and self.workers is not None:
-            raise ValueError("the workers of a Dask cluster are those that it has")
+            raise ValueError("expected no workers: a Dask cluster has its own")
         return self
 
 
 LISTED = "rules"
-"""The kind of models that lists of suffixes are made of (``layout_hint.f2fs``)."""
+"""The model type from which lists of suffixes are derived (``layout_hint.f2fs``)."""
 
 
 class Devices(Strict):
-    """File systems of F2FS whose lists of suffixes are those of the published model."""
+    """F2FS file systems that take their lists of suffixes from the published model."""
 
     devices: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]] = Field(
-        min_length=1, description="names of their devices, as sda1"
+        min_length=1, description="names of the devices, as sda1"
     )
 
 
 class Datasets(Strict):
-    """Where datasets are, and how long they are kept."""
+    """The directory of datasets, and their retention."""
 
     directory: Path
     keep_days: float | None = Field(
         default=None,
         gt=0,
-        description="days after which a dataset, and hours that were followed, are removed;"
-        " default: never",
+        description="days after which datasets and followed hours are removed; default: never",
     )
 
 
-class Place(Strict):
-    """A directory that the nightly run keeps, or the URI of an object store."""
+class RegistryConfig(Strict):
+    """The registry: a directory or the URI of an object store."""
 
     directory: Path | str
     keep_versions: int | None = Field(
         default=None,
         ge=1,
-        description="number of the newest versions that are kept; default: all",
+        description="number of the newest versions to keep; default: all",
     )
 
     @field_validator("directory")
@@ -139,51 +144,52 @@ class Place(Strict):
 
 
 class Settings(Parameters):
-    """How models are trained, and which of them answers."""
+    """Parameters of training, and the choice of the model that answers."""
 
     serve: Kind = Field(
         default=BEST,
-        description="kind of model that answers; best: for each predicate, and for whatever is told"
-        " of a file, the one that errs least on files held out",
+        description="type of model that answers; best: the one with fewest errors on held-out"
+        " files, per predicate and history scope",
     )
     point: Point = Field(
-        default=PROMISED, description="threshold of its answers: bounded, or the most accurate"
+        default=BOUNDED, description="operating point: bounded error, or greatest accuracy"
     )
     without_loss: bool = Field(
-        default=False, description="leave out files that lost messages may have touched"
+        default=False, description="leave out files that lost messages may have affected"
     )
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the models among them."""
+        """Return the parameters of the models."""
         return self.model_dump(include=set(Parameters.model_fields))
 
     @property
     def trained(self) -> tuple[str, ...]:
-        """The kinds of models to train: all of them, so that they can be compared."""
+        """The types of models to train: all, for comparison."""
         return tuple(KINDS)
 
 
 class Training(Settings):
-    """How the nightly run trains, and when a new model replaces the published one."""
+    """Training in the nightly run, and replacement of the published model."""
 
     kinds: list[Learning] | None = Field(
         default=None,
         min_length=1,
-        description="kinds of models to train; default: those that may answer, which are serve, or"
-        " all of them where that is best",
+        description="types of models to train; default: those that may answer",
     )
-    window_days: float = Field(default=7, gt=0, description="how far back to learn from, days")
+    window_days: float = Field(
+        default=7, gt=0, description="length of the training window, in days"
+    )
     margin: float = Field(
-        default=0, ge=0, description="how much worse a new model may be, percentage points"
+        default=0, ge=0, description="tolerated loss of accuracy of a new model, percentage points"
     )
     least_births: float = Field(
         default=0.1,
         ge=0,
         le=1,
-        description="share of the usual births below which a window, or a candidate, is doubted",
+        description="share of the usual births below which a window or candidate is suspect",
     )
     zone: str = Field(
-        default="UTC", description="time zone of the days that models are compared on"
+        default="UTC", description="time zone of the days on which models are compared"
     )
 
     @model_validator(mode="after")
@@ -191,16 +197,16 @@ class Training(Settings):
         if self.kinds is None:
             return self
         if len(set(self.kinds)) < len(self.kinds):
-            raise ValueError("kinds: expected each once")
+            raise ValueError("kinds: expected no duplicates")
         if self.serve == BEST and len(self.kinds) == 1:
-            raise ValueError(f'kinds: expected several for serve = "{BEST}", which is made of them')
+            raise ValueError(f'kinds: expected two or more for serve = "{BEST}"')
         if self.serve != BEST and self.serve not in self.kinds:
-            raise ValueError(f'kinds: expected "{self.serve}" among them, which is to answer')
+            raise ValueError(f'kinds: expected "{self.serve}", the value of serve, among them')
         return self
 
     @property
     def trained(self) -> tuple[str, ...]:
-        """The kinds of models to train: those named, or all that may answer."""
+        """The types of models to train: those configured, or all that may answer."""
         if self.kinds is not None:
             return tuple(kind for kind in KINDS if kind in self.kinds)
         return tuple(KINDS) if self.serve == BEST else (self.serve,)
@@ -215,70 +221,85 @@ class Training(Settings):
         return zone
 
 
+class DayPage(Strict):
+    """The page that the nightly run writes about each day."""
+
+    enabled: bool = Field(default=True, description="write a page about each day, day.html")
+    what_if: Path | None = Field(
+        default=None,
+        description="TOML file of server variants to compare on each day (birthmark storage"
+        " what-if --config); default: none",
+    )
+
+    def resolve(self, base: Path) -> DayPage:
+        """Return these settings with relative paths resolved against `base`."""
+        return self.model_copy(update={"what_if": self.what_if and base / self.what_if})
+
+
 class Testing(Strict):
-    """Whether a model that is trained alone is tested."""
+    """Testing of a model trained by `birthmark train`."""
 
     test: bool = Field(
         default=True,
-        description="first train on all but the newest files, and test on those for the card",
+        description="test on the newest files first, and put the result on the card",
     )
 
 
 class Windows(Strict):
-    """How far back to learn from is compared."""
+    """Training windows to compare."""
 
     lengths: list[Annotated[int, Field(ge=1)]] = Field(
-        default=[1, 3, 7, 30], description="length of a window, days; may be repeated"
+        default=[1, 3, 7, 30], description="length of a training window, in days; may be repeated"
     )
 
 
 class Account(Strict):
-    """Who a system runs the service and the nightly run as."""
+    """The user that the service and the nightly run run as."""
 
     user: str = Field(default="birthmark", description="user to run as, with that user's group")
 
 
 class Examined(Account):
-    """What `birthmark doctor` examines besides what the nightly run's configuration names."""
+    """Settings of `birthmark doctor` beyond the nightly run's configuration."""
 
-    service: bool = Field(default=True, description="whether there is a service")
+    service: bool = Field(default=True, description="check the service, too")
     units: Path = Field(
         default=Path("/etc/systemd/system"), description="directory of systemd's units"
     )
 
 
 class Keeping(Strict):
-    """Which versions stay when old ones are removed."""
+    """Retention of versions."""
 
     keep: int = Field(ge=1, description="number of the newest versions to keep")
 
 
 class Matching(Strict):
-    """How predictions served are joined to the files that they were about."""
+    """Joining of served predictions to their files."""
 
     tolerance_seconds: float = Field(
         default=2, gt=0, description="longest time between a prediction and its file's birth, s"
     )
     match: list[Matched] = Field(
         default=list(get_args(Matched)),
-        description="columns that must be equal where both have them; may be repeated",
+        description="column that must agree where both have it; may be repeated",
     )
 
     def joining(self) -> Joining:
-        """Return how an audit is to join."""
+        """Return the parameters of an audit's join."""
         from birthmark.data.prediction_log import Joining  # slow to import
 
         return Joining(self.tolerance_seconds, self.match)
 
 
 class Audit(Matching):
-    """Where predictions served are logged, and how they are joined to files."""
+    """The log of served predictions, and how they are joined to files."""
 
     log: Path
 
 
-class Own(Strict):
-    """Questions and estimators of the user's, besides those that are built in."""
+class UserExtensions(Strict):
+    """Predicates and estimators of the user, besides the built-in ones."""
 
     predicates: list[dict[str, Any]] = Field(default=[])
     estimators: list[dict[str, Any]] = Field(default=[])
@@ -286,7 +307,7 @@ class Own(Strict):
     def all_predicates(self) -> dict[str, Predicate]:
         """Return the built-in predicates and the configured ones, by key.
 
-        Raises ValueError where a configured one is wrong, or has another's name.
+        Raises ValueError if a configured one is invalid, or has the name of another.
         """
         from birthmark.predictor.predicates import BUILT_IN, check, from_config
 
@@ -300,28 +321,29 @@ class Own(Strict):
     def all_estimators(self) -> dict[str, Estimator]:
         """Return the configured estimators, by kind.
 
-        Raises ValueError where one is wrong, or has another's word.
+        Raises ValueError if one is invalid, or has the kind of another.
         """
         from birthmark.predictor.models.estimators.estimator import from_config
 
         estimators: dict[str, Estimator] = {}
         for estimator in map(from_config, self.estimators):
-            estimator.made()  # which is to fail now, and not in the middle of a night
+            estimator.made()  # fail now, not in the middle of a night
             if estimators.setdefault(estimator.kind, estimator) is not estimator:
                 raise ValueError(f"two estimators are of the kind {estimator.kind!r}")
         return estimators
 
 
-class Config(Own):
-    """Everything in the file."""
+class Config(UserExtensions):
+    """The whole configuration file."""
 
     traces: Traces = Traces()
     servers: list[Server] = Field(default=[])
     follow: Followed | None = None
     datasets: Datasets
-    registry: Place
+    registry: RegistryConfig
     training: Training = Training()
     audit: Audit | None = None
+    day_page: DayPage = DayPage()
     engine: Engine = Engine()
     f2fs: Devices | None = None
 
@@ -329,7 +351,7 @@ class Config(Own):
     def _learns_lists(self) -> Self:
         if self.f2fs is not None and LISTED not in self.training.trained:
             raise ValueError(
-                f'training.kinds: expected "{LISTED}", too, of which lists for f2fs are made'
+                f'training.kinds: expected "{LISTED}", too: f2fs derives its lists from it'
             )
         return self
 
@@ -337,16 +359,16 @@ class Config(Own):
     def _has_sources(self) -> Self:
         names = [server.name for server in self.servers]
         if len(set(names)) < len(names):
-            raise ValueError("servers: expected names that differ")
-        kept = self.datasets.keep_days
-        if kept is not None and kept < self.training.window_days:
+            raise ValueError("servers: expected distinct names")
+        keep_days = self.datasets.keep_days
+        if keep_days is not None and keep_days < self.training.window_days:
             raise ValueError("datasets.keep_days: expected no less than training.window_days")
         if not self.servers and not self.traces.files and not self.follow:
-            raise ValueError("expected traces.files, servers or follow: where the traces are")
+            raise ValueError("expected a source of traces: traces.files, servers or follow")
         return self
 
     def resolve(self, base: Path) -> Config:
-        """Return this configuration with every relative path taken from `base`."""
+        """Return this configuration with relative paths resolved against `base`."""
 
         def placed(source: Traces | Server) -> Traces | Server:
             globs = [str(base / glob) for glob in source.files]
@@ -367,33 +389,35 @@ class Config(Own):
                     update={"directory": registry if is_remote(registry) else base / registry}
                 ),
                 "audit": audit,
+                "day_page": self.day_page.resolve(base),
             }
         )
 
     @property
     def globs(self) -> list[str]:
-        """The globs of all traces, those of no server first."""
+        """The globs of all traces, those without a server first."""
         return [*self.traces.files, *(glob for server in self.servers for glob in server.files)]
 
 
 def read_config(path: Path) -> Config:
     """Read and check the configuration file at `path`; raise `ConfigError` if it is not one.
 
-    Relative paths in it are taken from the directory that it is in.
+    Relative paths are resolved against its directory.
     """
     return _read(path, Config).resolve(path.parent)
 
 
-def read_own(path: Path) -> Own:
-    """Read the user's own of a configuration, or of a file that has nothing else.
+def read_extensions(path: Path) -> UserExtensions:
+    """Read the user's extensions from a configuration, or from a file of these alone.
 
     Raises `ConfigError` as `read_config`.
     """
     try:
-        whole = {"datasets", "registry"} & tomllib.loads(path.read_text(encoding="utf-8")).keys()
+        text = read_regular(path, SETTINGS_BYTES).decode()
+        whole = {"datasets", "registry"} & tomllib.loads(text).keys()
     except (OSError, ValueError):
-        whole = set()  # what is wrong is said by who reads it next
-    return read_config(path) if whole else _read(path, Own)
+        whole = set()  # the next reader reports the error
+    return read_config(path) if whole else _read(path, UserExtensions)
 
 
 def _read(path: Path, model: type[_Own]) -> _Own:

@@ -1,12 +1,11 @@
-"""Who runs the parallel steps of a night: processes of this machine, or the workers of a cluster.
+"""Workers for the parallel steps of a night: local processes, or a cluster.
 
-A step is a number of tasks, of joblib, that do not depend on each other. A task is a function of
-this project and paths: what it reads and what it makes are files in a directory that all workers
-see under the same path, and only what is as small as a path is sent. It makes its files whole or
-not at all, and the same ones whoever runs it and however often: so a task whose worker died is run
-again by another, and the results are the same bytes whichever engine and however many workers.
+A step is a number of independent joblib tasks. A task is a function of this project and paths: it
+reads and writes files in a directory that all workers see under the same path, so that messages are
+small. It writes each file atomically, and is idempotent: another worker can run it again if the
+first one dies. Results are the same bytes with any engine and any number of workers.
 
-What is sent between our own processes is pickled; of what is stored only estimators of users are.
+Messages between our processes are pickled; of stored data, only users' estimators are.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from birthmark.data.common.durable import error_context
 from birthmark.data.common.orphans import end_with
 from birthmark.predictor.fit.learning import Learner, LocalLearner
 from birthmark.predictor.fit.tasks import TaskLearner
@@ -29,28 +29,27 @@ from birthmark.training.config import Engine
 from birthmark_native import __version__
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""A function, its arguments and its named arguments: what `joblib.delayed` makes."""
+"""A function, its arguments and its named arguments, from `joblib.delayed`."""
 
 WAIT = 60
-"""How many seconds are waited for the scheduler and for the first worker."""
+"""Timeout for the scheduler and for the first worker, in seconds."""
 
 SCRATCH = ".work-"
-"""What names of directories begin with that tasks hand each other things in."""
+"""Prefix of the directories in which tasks exchange files."""
 
 IDLE = 24 * 3600
-"""How many seconds a process waits for its next task, if this one does not end before."""
+"""Time after which an idle process ends, in seconds."""
 
 
 class EngineError(OSError):
-    """The engine cannot be used; the message names it, and says what was expected."""
+    """The engine cannot be used; the message names it and the expectation."""
 
 
 class Workers:
-    """Those who run tasks.
+    """The workers that run tasks.
 
-    `directory` is for what tasks hand to each other: all workers see it (None: the system's for
-    temporary files). With one process there is no other: tasks run in this one, in turn, and each
-    may use all cores.
+    `directory` is for files that tasks exchange; all workers see it (None: the system's temporary
+    directory). With one process, tasks run in this process in turn, and each may use all cores.
     """
 
     def __init__(
@@ -66,9 +65,9 @@ class Workers:
         return self._processes == 1 and self._client is None
 
     def run(self, tasks: Iterable[Task]) -> list[Any]:
-        """Run tasks in any order; return what they return, in theirs.
+        """Run tasks in any order; return their results in the order of the tasks.
 
-        Raises what the first task raises that fails.
+        Raises the error of the first task that fails.
         """
         waiting = list(tasks)
         if self.alone:
@@ -80,12 +79,16 @@ class Workers:
     @contextmanager
     def scratch(self) -> Iterator[Path]:
         """Yield an empty directory that all workers see, and remove it afterwards."""
-        with tempfile.TemporaryDirectory(prefix=SCRATCH, dir=self.directory) as path:
+        place = Path(self.directory or tempfile.gettempdir())
+        with (
+            error_context(place),
+            tempfile.TemporaryDirectory(prefix=SCRATCH, dir=self.directory) as path,
+        ):
             yield Path(path)
 
     def _backend(self) -> Any:
         if self._client is None:
-            # At their start: one that waits for its first task would wait for so long.
+            # Set at their start, because a process may wait for its first task.
             return parallel_config(
                 "loky",
                 idle_worker_timeout=IDLE,
@@ -99,13 +102,13 @@ _CURRENT: ContextVar[Workers | None] = ContextVar("workers", default=None)
 
 
 def current() -> Workers:
-    """Return the workers of the engine that is open; in tasks, and without one, this process."""
+    """Return the workers of the open engine; in tasks, or without an engine, this process."""
     return _CURRENT.get() or Workers()
 
 
 @contextmanager
 def learner() -> Iterator[Learner]:
-    """Yield who trains models: the current workers."""
+    """Yield the learner that trains models on the current workers."""
     workers = current()
     if workers.alone:
         yield LocalLearner()
@@ -115,17 +118,17 @@ def learner() -> Iterator[Learner]:
 
 
 def _alone(function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """Run a task that has one core: the others are for the other tasks."""
+    """Run a task on one core; the others are for other tasks."""
     with parallel_config("sequential"):
         return function(*given, **named)
 
 
 @contextmanager
 def opened(engine: Engine, directory: Path) -> Iterator[Workers]:
-    """Yield the workers of an engine, who share `directory`; they are the `current` ones.
+    """Yield the workers of an engine, which share `directory`, and make them `current`.
 
-    Raises `EngineError` where a cluster cannot be used: there is no scheduler, or a worker has
-    another version of this program, or does not see the directory.
+    Raises `EngineError` if a cluster cannot be used: it has no scheduler, or a worker has another
+    version of this program, or does not see the directory.
     """
     with nullcontext() if engine.scheduler is None else _client(engine.scheduler) as client:
         if client is not None:
@@ -155,7 +158,7 @@ def _client(scheduler: str) -> Iterator[Any]:
 
 
 def _check(client: Any, directory: Path) -> None:
-    """Raise `EngineError` unless every worker is as it must be."""
+    """Raise `EngineError` unless every worker has this version and sees `directory`."""
     address = client.scheduler.address
     try:
         client.wait_for_workers(1, timeout=WAIT)
@@ -170,7 +173,9 @@ def _check(client: Any, directory: Path) -> None:
         if version != __version__:
             raise EngineError(f"{worker}: expected birthmark {__version__}, found {version}")
         if not seen:
-            raise EngineError(f"{worker}: expected to see {directory}, which all workers share")
+            raise EngineError(
+                f"{worker}: expected to see {directory}, which all workers must share"
+            )
 
 
 def _sees(path: str) -> tuple[str, bool]:

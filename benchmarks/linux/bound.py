@@ -31,8 +31,8 @@ WRONG: dict[Temperature, tuple[str, bool]] = {"hot": (SHORT, False), "cold": (RE
 """By list, the predicate whose answer makes it wrong."""
 
 
-def said(lists: Lists, lives: pa.Table, temperature: Temperature) -> tuple[int, int, int]:
-    """Return how many births a list says something of, how many of them wrongly, and all.
+def claimed(lists: Lists, lives: pa.Table, temperature: Temperature) -> tuple[int, int, int]:
+    """Return the numbers of births that a list claims, of its wrong claims, and of all births.
 
     ``lives`` is a files table, of births alone.
     """
@@ -56,7 +56,7 @@ def show(registry: Registry, days: Sequence[Path], since: datetime) -> None:
     for hot in (False, True):
         learned = learn(model, published.abstaining, hot)
         for temperature, own in (("cold", learned.cold), ("hot", learned.hot)):
-            of, bad, known = said(learned.lists, lives, temperature)
+            of, bad, known = claimed(learned.lists, lives, temperature)
             if of:
                 name = f"{temperature}, {'with' if hot else 'without'} a hot list"
                 share = f"{bad / known:.2%}"

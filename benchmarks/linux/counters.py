@@ -1,4 +1,4 @@
-"""What F2FS and the disk count, as the player (``player.c``) prints it."""
+"""Counters of F2FS and the disk, as the player (``player.c``) prints them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Counters:
     hot: int | None = None
 
     def since(self, earlier: Counters) -> Counters:
-        """Return what was counted since ``earlier``."""
+        """Return the increments since ``earlier``."""
         then = asdict(earlier)
         standing = ("cold", "warm", "hot", "full")
         counted = asdict(self).items()

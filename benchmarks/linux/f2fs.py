@@ -13,16 +13,17 @@ played (``player.c``), once for each policy and seed:
 
 - ``none``: both lists are empty;
 - ``own``: the lists that ``mkfs.f2fs`` brings;
-- ``learned``: those of ``birthmark f2fs lists``;
+- ``learned``: those of ``birthmark layout f2fs lists``;
 - ``image``: no lists; each file gets at its create the write-life hint that the daemon gives by
-  default, which asks the image of ``birthmark image --point``, told nothing (``hinted.py``);
-- ``history``: the same, told what was seen before the create;
+  default, which asks the image of ``birthmark models image --point``, without history
+  (``hinted.py``);
+- ``history``: the same, with the history before the create;
 - ``both``: the lists of ``learned``, and the hints of ``history``;
 - ``beside``: F2FS's own lists, and the hints of ``history``;
 - ``created``: no lists; each file that is created gets the hint of its own future
-  (``knowledge.py``), by the daemon's rule: short-lived data are not told to F2FS;
+  (``knowledge.py``), by the daemon's rule: short-lived data get no hint;
 - ``perfect``: the same, and so do files that were there before, of whose create nobody hears;
-- ``perfect-short``: the same, and short-lived data are told, too.
+- ``perfect-short``: the same, and short-lived data get a hint, too.
 
 A seed is of the filling. Of a file of which at most ``--small`` blocks are dirty when it is written
 out F2FS says by itself that its data are hot (``min_hot_blocks``), whatever the hint; not of files
@@ -68,7 +69,7 @@ from birthmark.training.registry.versions import Registry
 
 POLICIES = ("none", "own", "learned", "image", "history", "both", "created", "perfect")
 ALSO = ("beside", "perfect-short")
-"""What is played only if it is asked for."""
+"""Variants that are played only on request."""
 
 LEARNED, OWN = ("learned", "both"), ("own", "beside")
 """Those with learned lists, and with F2FS's own."""
@@ -77,10 +78,10 @@ NEEDED = 0.6
 """The part of a file system that a load fills at its fullest."""
 
 SMALL = 16
-"""The greatest number of dirty blocks of a file that F2FS takes for hot unless it is told."""
+"""The greatest number of dirty blocks of a file that F2FS takes for hot without a hint."""
 
 WORTH = 0.05
-"""The least share that perfect knowledge saves for parts of that to be told."""
+"""The least share that perfect knowledge saves for parts of that to be hinted."""
 
 _PLAYER = Path(__file__).with_name("player.c")
 _MB = 1 << 20
@@ -116,7 +117,7 @@ class Load:
 
     @property
     def room(self) -> int:
-        """Return how many bytes users can fill of the file system."""
+        """Return the bytes of the file system that users can fill."""
         return round(self.needed / NEEDED)
 
 
@@ -160,7 +161,7 @@ def compile_player(out: Path) -> None:
 
 
 def make_disk(disk: Path, room: int) -> None:
-    """Make an F2FS of which users can fill about ``room`` bytes."""
+    """Make an F2FS whose users can fill about ``room`` bytes."""
     with disk.open("wb") as file:
         file.truncate(round((room * 1.05 + 150 * _MB) / (2 * _MB)) * 2 * _MB)
     subprocess.run(["mkfs.f2fs", "-q", "-f", str(disk)], check=True)
@@ -225,7 +226,7 @@ def run(given: argparse.Namespace, scratch: Path) -> list[Row]:
     """Play the load under each policy with each seed; print and return what was counted."""
     load = read_load(given)
     print(
-        f"{len(load.steps):,} steps, {load.room / _MB:,.0f} MB of which it fills"
+        f"{len(load.steps):,} steps, {load.room / _MB:,.0f} MB to fill"
         f" {load.needed / _MB:,.0f} at most"
     )
     print(

@@ -1,4 +1,4 @@
-"""What fills a file system before a load, and ages it: files such as were there before."""
+"""Filling and ageing a file system before a load, with files such as were there before."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _drawn(
 
 
 def _file(number: int, name: bytes, size: int, percent: int) -> Step:
-    """Return what makes a file; its number comes behind the first byte, before any suffix."""
+    """Return the step that makes a file; its number follows the first byte, before any suffix."""
     own = (name[:1] + str(number).encode() + name[1:])[:255]
     place = (FOLDER + number // _IN_A_FOLDER, own)
     return Step(Op.FILL, name=place, count=size, percent=percent)

@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 
 from benchmarks.linux.knowledge import Hint
 from birthmark.data.datasets.tables import read_files
-from birthmark.features.told import forgotten
+from birthmark.features.history_scope import mask_history
 from birthmark.predictor import births
 from birthmark.predictor.image.format import Image, predict
 from birthmark.predictor.models.compile import compile_models
 from birthmark.serving.models.loaded import LoadedModel
 
 Rule = Mapping[Hint, Sequence[str]]
-"""The predicates of which a yes says a class, in the order in which classes are asked for."""
+"""The predicates of each class, in the order of the classes."""
 
 CLASSES = (Hint.SHORT, Hint.MEDIUM, Hint.EXTREME, Hint.LONG)
 _SOURCE = Path(__file__).parents[2] / "layout_hint/hintd/src/write_life/class.rs"
@@ -49,18 +49,18 @@ def _default(source: str, name: str) -> Sequence[str]:
 
 
 def hints(
-    model: LoadedModel, build: Path, days: Sequence[Path], told: bool, rule: Rule
+    model: LoadedModel, build: Path, days: Sequence[Path], history: bool, rule: Rule
 ) -> dict[int, int]:
     """Return by file the hint that the image's answers about its create call for.
 
-    ``days`` are the datasets of what the build was made of; ``told`` says whether the image is told
+    ``days`` are the datasets of what the build was made of; ``history`` says whether the image gets
     what was seen before each create.
     """
     lives = pa.concat_tables([births(read_files(day)) for day in days])
     lives = lives.unify_dictionaries().sort_by("born")
     creates = model.trained.creates("file", lives)
-    if not told:
-        creates = forgotten(creates, "nothing")
+    if not history:
+        creates = mask_history(creates, "nothing")
     image = Image(compile_models(model.trained.models[model.kind], model.point))
     waiting: dict[bytes, list[int]] = defaultdict(list)
     found = classes(predict(image, creates), len(lives), rule)
@@ -74,7 +74,7 @@ def hints(
 
 
 def classes(answers: Mapping[str, pa.BooleanArray], rows: int, rule: Rule) -> list[Hint]:
-    """Return for each row the first class of which a predicate is a yes."""
+    """Return for each row the first class with a yes."""
     found = [Hint.NOT_SET] * rows
     for hint, keys in reversed(rule.items()):
         for key in keys:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 BUSYBOX, CPIO = "busybox", "cpio"
 MODULES = ("virtio_pci", "virtio_blk", "crc32_generic", "f2fs")
-"""What the machine loads: its disks, and F2FS with the checksums that it asks for."""
+"""Modules that the machine loads: its disks, and F2FS with its checksums."""
 
 BEGIN, END = "birthmark: begins", "birthmark: ends"
-"""What stands on the console before and after what a script prints; then comes its status."""
+"""Markers on the console around a script's output; then comes its status."""
 
 _APPLETS = ("sh", "mount", "umount", "insmod", "cat", "poweroff")
 _INIT = """#!/bin/sh

@@ -1,4 +1,4 @@
-"""What is known of a load when it is over: the hint of each file's own future, and its room."""
+"""Perfect knowledge of a load: the hint of each file's own future, and its room."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Lives:
                 self.blocks -= 1
 
     def end(self) -> None:
-        """Let all that is there live on."""
+        """Let all existing files survive."""
         for file, blocks in self._since.items():
             self.ended.setdefault(file, []).extend([float("inf")] * len(blocks))
 

@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 
 class _Tree:
-    """Which names lead to which files, and when each file is to be written out."""
+    """Mapping from names to files, and the time at which each file is to be written out."""
 
     def __init__(self) -> None:
         self._files: dict[Name, int] = {}
@@ -54,14 +54,14 @@ class _Tree:
         self._looked = 0
 
     def add(self, file: int, name: Name) -> None:
-        """Let a name lead to a file, and no more to another."""
+        """Let a name lead to a file, instead of its former one."""
         if self._files.get(name) != file:
             self.remove(name)
             self._files[name] = file
             self._names.setdefault(file, []).append(name)
 
     def remove(self, name: Name) -> None:
-        """Let a name lead nowhere; a file without a name is not written out."""
+        """Remove a name; a file without a name is not written out."""
         file = self._files.pop(name, None)
         if file is not None:
             self._names[file].remove(name)
@@ -146,7 +146,7 @@ def _done(tree: _Tree, row: Mapping[str, Any]) -> Iterator[Step]:
     elif op == "remove":
         yield from _freed(tree, name)
     elif op in ("rename", "link") and (there := _source(tree, row)) is not None:
-        yield from _named_anew(tree, op, there, row)
+        yield from _named_again(tree, op, there, row)
     elif (known := tree.name_of(file)) is not None:
         yield from _changed(tree, row, known)
 
@@ -166,7 +166,7 @@ def _source(tree: _Tree, row: Mapping[str, Any]) -> Name | None:
     return name if tree.file_at(name) is not None else None
 
 
-def _named_anew(tree: _Tree, op: str, there: Name, row: Mapping[str, Any]) -> Iterator[Step]:
+def _named_again(tree: _Tree, op: str, there: Name, row: Mapping[str, Any]) -> Iterator[Step]:
     file = tree.file_at(there)
     assert file is not None
     to = (row["id2"], row["name2"] if op == "rename" else row["name"])

@@ -104,7 +104,7 @@ def _drive(image: Path, options: str) -> list[str]:
 
 
 def printed_by(text: str, errors: str) -> str:
-    """Return what a script printed, if it came to a good end."""
+    """Return a script's output, if it succeeded."""
     text = text.replace("\r", "")
     _, begun, printed = text.partition(f"{BEGIN}\n")
     printed, ended, status = printed.partition(f"{END} ")

@@ -214,7 +214,7 @@ show(const char *when, const char *path)
 	fflush(stdout);
 }
 
-/* Where kernels count, of which one has debugfs and the other calls its disk ubda. */
+/* Where kernels count: one has debugfs, the other calls its disk ubda. */
 static const char *const counts[] = {
 	"/sys/kernel/debug/f2fs/status",
 	"/sys/fs/f2fs/vda/moved_blocks_foreground",

@@ -3,6 +3,9 @@
 Its code of file systems is that of other kernels, and runs as it is, where a virtual machine
 translates it: a load takes a third of the time of a processor. It answers and ends as the machine
 (``machine.py``) does, but its disks are ``ubda`` and ``ubdb``, and it has no debugfs.
+
+On a processor with AVX-512, Debian's version panicked at its start ("ptrace set fp regs failed").
+Tests use the virtual machine.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from benchmarks.linux.kernel import Kernel, MachineError, make_initial
 from benchmarks.linux.machine import printed_by
 
 PACKAGE = Path("/usr")
-"""Where the package is unpacked."""
+"""Folder of the unpacked package."""
 
 
 class UserMode(Kernel):

@@ -21,8 +21,8 @@ def some(trace: Path, out: Path, of: int) -> None:
     """Write the operations of every ``of``-th user, in the order of their numbers."""
     table = pq.read_table(trace)
     users = np.asarray(table["uid"].fill_null(0))
-    kept = np.unique(users)[of - 1 :: of]
-    pq.write_table(table.filter(pa.array(np.isin(users, kept))), out)
+    remaining = np.unique(users)[of - 1 :: of]
+    pq.write_table(table.filter(pa.array(np.isin(users, remaining))), out)
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
-// Package birthmark asks a compiled model, as `birthmark image` writes it, what becomes of a file
-// that is being created. It calls libbirthmark, which `make lib` installs.
+// Package birthmark asks a compiled model, as `birthmark models image` writes it, what becomes of a
+// file that is being created. It calls libbirthmark, which `make lib` installs.
 package birthmark
 
 // #cgo pkg-config: birthmark

@@ -1,4 +1,4 @@
-"""``birthmark anonymize``: traces without the names of people and machines."""
+"""``birthmark anonymize``: traces with pseudonyms for people and machines."""
 
 from __future__ import annotations
 
@@ -25,36 +25,34 @@ def anonymize(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="nfsdump text (- is stdin); or captures, operations in Parquet and datasets",
+            help="nfsdump text (- is stdin), captures, operations or datasets",
         ),
     ],
-    mapping: Annotated[
-        Path, typer.Option(help="file of the mapping, which is made, or extended if it is there")
-    ],
+    mapping: Annotated[Path, typer.Option(help="file of the mapping, which is made or extended")],
     out: Annotated[
         str,
-        typer.Option(
-            help="file to write text to (- is stdout); for other input, directory of a dataset"
-        ),
+        typer.Option(help="file for text (- is stdout); else directory of a dataset"),
     ],
     drawing: Annotated[Drawing, Options()],
     keep: Annotated[
         Path | None,
-        typer.Option(
-            help="TOML file for a new mapping: what to keep as it is, and what to leave out"
-        ),
+        typer.Option(help="TOML file of what a new mapping keeps and leaves out"),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="print one JSON object (stderr when stdout has the text)")
+        bool,
+        typer.Option("--json", help="print one JSON object (to stderr if stdout has the text)"),
     ] = False,
 ) -> None:
-    """Replace users, groups, addresses and names at random, each always by the same."""
+    """Replace users, addresses and names by pseudonyms.
+
+    Pseudonyms, also of groups, are random and consistent.
+    """
     from birthmark.data.anonymize import anonymize as run
     from birthmark.data.anonymize import read_settings
 
     settings = read_settings(keep) if keep else None
-    with counting("records") as tell:
-        summary = run(inputs, out, mapping, settings, drawing.seed, tell)
+    with counting("records") as progress:
+        summary = run(inputs, out, mapping, settings, drawing.seed, progress)
     warn(summary.warnings)
     stderr = out == "-"
     if as_json:
@@ -65,7 +63,7 @@ def anonymize(
 
 
 def _lines(summary: Summary) -> list[str]:
-    """Return what a run did."""
+    """Return the summary of a run."""
     damaged = sum(summary.damaged_dropped.values())
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in summary.damaged_dropped.items())
     lines = [f"records   {summary.records_in:,} read"]

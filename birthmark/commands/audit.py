@@ -1,4 +1,4 @@
-"""``birthmark audit``: is what was served still right?"""
+"""``birthmark audit``: the accuracy of served predictions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,11 @@ def audit(
     out: Annotated[Path | None, output("also write an HTML page to this file")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what was served with what became of the files; abstain where a bound is broken."""
+    """Compare served predictions with outcomes.
+
+    Where a bound is broken, the model abstains from now on.
+    """
+    from birthmark.data.common.durable import output as output_file
     from birthmark.training.audit.page import render
     from birthmark.training.audit.run import audit as compare
     from birthmark.training.audit.run import keep
@@ -48,7 +52,8 @@ def audit(
         found = compare(versions, dataset, log, matching.joining(), learning.without_loss)
         keep(versions, found)
         if out is not None:
-            out.write_text(render(found), encoding="utf-8")
+            with output_file(out) as page:
+                page.write_text(render(found), encoding="utf-8")
     if as_json:
         print_json(found.to_json())
         return
@@ -57,17 +62,17 @@ def audit(
         line("")
         show(each)
     line("")
-    for told in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
-        line(told)
+    for text in [f"bounds: {found.bounds_in_words()}", *warnings(found)]:
+        line(text)
 
 
 def warnings(found: Audit) -> list[str]:
-    """Return what an administrator should know, in lines; or that nothing changed."""
+    """Return one line per warning, or that nothing changed."""
     lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
     lines += found.over()
     lines += [
-        f"changed: {each.aspect} {each.value}: {each.change}, {each.before:.2f}% of all files when"
-        f" the model learned, {each.now:.2f}% now"
+        f"changed: {each.aspect} {each.value}: {each.change}, {each.before:.2f}% of all files in"
+        f" training, {each.now:.2f}% now"
         for each in found.drift or []
     ]
     lines += [
@@ -79,15 +84,15 @@ def warnings(found: Audit) -> list[str]:
         for path, n in found.set_aside.items()
     ]
     if found.drift is None:
-        lines.append("whether the files that are created changed cannot be judged")
-    return lines or ["nothing changed among the files that are created"]
+        lines.append("changes among the created files cannot be judged")
+    return lines or ["no change among the created files"]
 
 
 _WHOSE = ("version", "model", "point")
 
 
 def _joined(found: Audit) -> Iterator[Table]:
-    """Yield how many rows of the log were joined, a table for each model that answered."""
+    """Yield a table of joined rows of the log for each model."""
     counts = ("asked", "joined", "ambiguous", "unmatched")
     for whose, rows in groupby(found.joined, itemgetter(*_WHOSE)):
         joined = table("Rows of the log", *numbers(*counts), title=_title(*whose))
@@ -100,7 +105,7 @@ _FIGURES = ("n", "decided", "right", "FalsePos", "95%")
 
 
 def _figures(found: Audit) -> Iterator[Table]:
-    """Yield what became of the answers, a table for each model that gave them."""
+    """Yield a table of outcomes for each model."""
     from birthmark.training.reports.terminal import styled
 
     for whose, rows in groupby(found.figures.to_pylist(), itemgetter(*_WHOSE)):

@@ -1,4 +1,4 @@
-"""``birthmark doctor``: what is wrong with a site, where, and what to do."""
+"""``birthmark doctor``: the faults of a site."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def doctor(
     examined: Annotated[Examined, Options()],
     url: Annotated[
         str | None,
-        typer.Option(help="where the service answers; default: as its unit and serve.env say"),
+        typer.Option(help="URL of the service; default: from its unit and serve.env"),
     ] = None,
     token: Annotated[
-        Path | None, typer.Option(help="file of a token of scope read, to ask it by")
+        Path | None, typer.Option(help="file with an access token of scope read")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Look whether a site is well: say what is wrong, where, and what to do."""
+    """Check a site: report faults, and how to fix them."""
     from birthmark.doctor import examine
     from birthmark.doctor.site import Site
     from birthmark.install import Site as Installed
@@ -47,12 +47,12 @@ def doctor(
     if as_json:
         print_json({"verdict": found.verdict, **asdict(found)})
     else:
-        _tell(found)
+        _print(found)
     if found.faults:
         sys.exit(FAILED)
 
 
-def _tell(found: Examination) -> None:
+def _print(found: Examination) -> None:
     line(f"{found.verdict[0].upper()}{found.verdict[1:]}.")
     for check, faults in found.faults.items():
         for fault in faults:
@@ -63,4 +63,4 @@ def _tell(found: Examination) -> None:
     notes = [f"{name}: {each.what}" for name, own in found.notes.items() for each in own]
     if notes:
         line("")
-        line(f"Not looked at: {'; '.join(notes)}.")
+        line(f"Not examined: {'; '.join(notes)}.")

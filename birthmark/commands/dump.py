@@ -1,4 +1,4 @@
-"""``birthmark dump``: nfsdump text from a capture, live or not, or from the tables."""
+"""``birthmark dump``: nfsdump text from a capture or a dataset."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from birthmark.data.common.durable import replaced
+from birthmark.data.common.durable import opened_output
 from birthmark.data.settings import Printing, Source
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
@@ -29,21 +29,20 @@ def dump(
         ),
     ],
     asked: Annotated[Printing, Options(named={"source": "--from"})],
-    out: Annotated[
-        Path | None, typer.Option(help="file to write; default, and -: standard output")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="file to write; default, and -: stdout")] = None,
     all_attributes: Annotated[
-        bool, typer.Option(help="print every attribute, not only those that nfsdump prints")
+        bool, typer.Option(help="print also attributes that nfsdump leaves out")
     ] = False,
 ) -> None:
-    """Print NFS calls and replies as nfsdump text: a capture's, live too, or a dataset's."""
+    """Print a capture or dataset as nfsdump text."""
     lines = _lines(trace, asked.source, all_attributes)
     if out is None or out == STREAM:
         printed = write(lines, sys.stdout.buffer)
     else:
-        with replaced(out) as aside, aside.open("wb") as file:
+        with opened_output(out) as file:
             printed = write(lines, file)
-    if not printed and not lines.left_out:
+    warn(lines.warnings)
+    if not (printed or lines.left_out or lines.warnings):
         warn([f"{trace}: holds no NFS; expected a capture of NFS's port, which is 2049 as a rule"])
     for message in remarks(lines):
         line(message, stderr=True)
@@ -60,7 +59,7 @@ def _lines(trace: str, source: Source, all_attributes: bool) -> Dump:
 
 
 def write(lines: Dump, file: BinaryIO) -> int:
-    """Write lines as they come; return how many bytes."""
+    """Write lines as they come; return the number of bytes."""
     printed = 0
     for chunk in lines:
         printed += file.write(chunk)
@@ -69,7 +68,7 @@ def write(lines: Dump, file: BinaryIO) -> int:
 
 
 def remarks(lines: Dump) -> list[str]:
-    """Return what is to be said of records that were not printed."""
+    """Return remarks on records that were not printed."""
     found = []
     if lines.damaged:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in lines.damaged.items())

@@ -1,4 +1,4 @@
-"""``birthmark f2fs``: the lists by which F2FS places files at their create, learned."""
+"""``birthmark layout f2fs``: F2FS's lists of suffixes, from the published model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.table import Table
 
 from birthmark.layout_hint.f2fs.settings import Places
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, print_json, tell
+from birthmark.outputs import Json, print_json, print_result
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, numbers, show
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
     from birthmark.layout_hint.f2fs.extensions import Lists
     from birthmark.layout_hint.f2fs.learned import Learned
 
-app = typer.Typer(no_args_is_help=True, help="Have F2FS place files by learned lists of suffixes.")
+app = typer.Typer(no_args_is_help=True, help="Manage F2FS's lists of hot and cold suffixes.")
 
 _Registry = Annotated[Settings, Options(("registry",), variable=variable)]
 _Places = Annotated[Places, Options()]
-_HELP = "device of an F2FS that is mounted, as sda1"
+_HELP = "device of a mounted F2FS, as sda1"
 
 
 @app.command()
@@ -33,15 +33,13 @@ def lists(
     place: _Registry,
     places: _Places,
     device: Annotated[str | None, typer.Argument(metavar="[DEVICE]", help=_HELP)] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="change the lists of the device to these")
-    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="write the lists to the device")] = False,
     mkfs: Annotated[
-        bool, typer.Option("--mkfs", help="print only the options that make mkfs.f2fs add them")
+        bool, typer.Option("--mkfs", help="print only the options of mkfs.f2fs for them")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell which suffixes are hot and which cold, with the evidence, and what would change."""
+    """Print hot and cold suffixes, evidence, and changes to a device."""
     if write and device is None:
         raise typer.BadParameter("expected a DEVICE with it", param_hint="--write")
     version, learned = _learn(place, device, places)
@@ -53,8 +51,8 @@ def lists(
         print_json({"version": version, **asdict(learned), "changes": lines, "written": write})
         return
     _show(learned)
-    told = {} if lines is None else {"written" if write else "would write": _in_words(lines)}
-    tell({**told, "version": version}, as_json)
+    changed = {} if lines is None else {"written" if write else "would write": _in_words(lines)}
+    print_result({**changed, "version": version}, as_json)
 
 
 @app.command()
@@ -64,18 +62,18 @@ def restore(
     places: _Places,
     as_json: Json = False,
 ) -> None:
-    """Make the lists of a device what they were before they were first written."""
+    """Restore the lists that a device had before the first write."""
     from birthmark.layout_hint.f2fs.before import Before
 
     lines = Before(places.before, places.kernel).take_back(device)
     if as_json:
         print_json({"changes": lines})
     else:
-        tell({"written": _in_words(lines)}, as_json)
+        print_result({"written": _in_words(lines)}, as_json)
 
 
 def _learn(place: Settings, device: str | None, places: Places) -> tuple[str, Learned]:
-    """Return the published version, and the lists that it makes for a device."""
+    """Return the published version, and its lists for a device."""
     from birthmark.layout_hint.f2fs.learned import KIND, learn
     from birthmark.layout_hint.f2fs.sysfs import small_is_hot
     from birthmark.predictor import TrainedModel
@@ -89,7 +87,7 @@ def _learn(place: Settings, device: str | None, places: Places) -> tuple[str, Le
 
 
 def _changes(device: str, wanted: Lists, places: Places, write: bool) -> list[str]:
-    """Return the lines that make a device's lists what is wanted; write them if asked to."""
+    """Return the lines that change a device's lists; write them if ``write``."""
     from birthmark.layout_hint.f2fs.before import Before
     from birthmark.layout_hint.f2fs.sysfs import changes, read
 
@@ -102,24 +100,25 @@ def _show(learned: Learned) -> None:
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("suffix", "list"):
         table.add_column(heading, no_wrap=True)
-    for column in numbers("births", "as said", "share", "at least"):
+    for column in numbers("births", "agree", "share", "at least"):
         table.add_column(column.header, justify=column.justify, no_wrap=True)
     for own in learned.suffixes:
         share = f"{own.agree / own.births:.1%}"
         counts = (f"{own.births:,}", f"{own.agree:,}", share, f"{own.lower:.1%}")
         table.add_row(own.extension, own.temperature, *counts)
     show(table)
-    for name, wrong, said in (
+    for name, wrong, found in (
         ("hot", "live longer", learned.hot),
         ("cold", "are written over", learned.cold),
     ):
-        if said.births:
+        if found.births:
             line(
-                f"{name}: said of {said.births:,} of {learned.births:,} births, of which"
-                f" {said.wrong:,} {wrong}: at most {said.upper:.2%} of all (bound {said.bound:.2%})"
+                f"{name}: {found.births:,} of {learned.births:,} births;"
+                f" {found.wrong:,} of them {wrong}: at most {found.upper:.2%} of all"
+                f" (bound {found.bound:.2%})"
             )
 
 
 def _in_words(lines: Sequence[str]) -> Any:
-    """Return what is written, as the kernel takes it."""
-    return list(lines) or "nothing: the lists are these"
+    """Return the lines written, in the kernel's format."""
+    return list(lines) or "nothing: the lists are up to date"

@@ -1,4 +1,4 @@
-"""``birthmark follow``: traffic into datasets, hour by hour, while it happens."""
+"""``birthmark follow``: live traffic into hourly datasets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from birthmark.data.settings import Following
 from birthmark.exits import BUSY, exits, warn
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, tell
+from birthmark.outputs import Json, print_result
 from birthmark.terminal import line, working
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
@@ -23,38 +23,38 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
     from birthmark.data.follow.status import Status
 
 EVERY = 1.0
-"""How often the status is told, in seconds."""
+"""Interval between reports of the status, in seconds."""
 
 
 @with_options
 def follow(
     source: Annotated[
         str,
-        typer.Argument(help="- for stdin, a pipe, a folder of growing captures, or one such file"),
+        typer.Argument(help="-, a pipe, a growing capture, or a folder of such captures"),
     ],
     out: Annotated[Path, typer.Argument(help="directory of the datasets")],
     how: Annotated[Following, Options()],
     status: Annotated[
-        Path | None, typer.Option(help="JSON file to tell the lag and counts in, every second")
+        Path | None, typer.Option(help="JSON file for the lag and counts, updated every second")
     ] = None,
     registry: Annotated[
         str | None,
-        typer.Option(
-            help="registry of the model whose history the live one goes on from, and whose"
-            " thresholds outcomes move"
-        ),
+        typer.Option(help="registry of the model to take history from, and to control"),
     ] = None,
     end_with: Annotated[int | None, typer.Option(hidden=True, metavar="PROCESS")] = None,
     as_json: Json = False,
 ) -> None:
-    """Follow a server's traffic as it happens, into datasets hour by hour.
+    """Follow live traffic, and write a dataset each hour.
 
-    It ends with the pipe, by --until-idle, or by SIGTERM or SIGINT; SIGUSR1 prints how it is.
+    It ends with the pipe, by --until-idle, SIGTERM or SIGINT; SIGUSR1 prints the status.
     """
     from birthmark.data.common.durable import LockedError
     from birthmark.data.common.orphans import end_with as watch
+    from birthmark.data.common.targets import regular
     from birthmark.data.follow.run import Follower
 
+    if status is not None:
+        regular(status)  # refuses a file that cannot be replaced before work begins
     if end_with is not None:
         watch(end_with, signal.SIGTERM)
     with (
@@ -71,12 +71,14 @@ def follow(
                 show(_line(follower.status))
                 _write(follower.status, status)
     _write(follower.status, status)
-    told = follower.status.to_json()
-    tell(told if as_json else {name: _words(value) for name, value in told.items()}, as_json)
+    status_json = follower.status.to_json()
+    warn([status_json["unread"]] if status_json["unread"] else [])
+    values = {name: _words(value) for name, value in status_json.items()}
+    print_result(status_json if as_json else values, as_json)
 
 
 def _histories(registry: str | None) -> Histories | None:
-    """Return the histories, of files and of names, that a registry's published model ended with."""
+    """Return the final histories of files and names of a registry's published model."""
     if registry is None:
         return None
     from birthmark.predictor import histories
@@ -86,14 +88,14 @@ def _histories(registry: str | None) -> Histories | None:
     try:
         found = histories.load(read_published(Registry(registry)).directory)
     except NoModelError as error:
-        warn([f"{error}; the live history begins with nothing"])
+        warn([f"{error}; the live history begins empty"])
         return None
     return found["file"].keeper, found["name"].keeper
 
 
 @contextmanager
 def _control(registry: str | None, how: Following, out: Path) -> Iterator[Heed | None]:
-    """Yield what moves the thresholds of what a registry publishes, if they are to be moved."""
+    """Yield the control of the published thresholds; None if it is off."""
     if registry is None or how.history is None or not how.control:
         yield None
         return
@@ -105,36 +107,37 @@ def _control(registry: str | None, how: Following, out: Path) -> Iterator[Heed |
 
 
 def _words(value: Any) -> Any:
-    """Return several values as one line has them."""
+    """Return several values on one line."""
     if isinstance(value, dict):
         return ", ".join(f"{name}: {each}" for name, each in value.items())
     return value
 
 
-def _write(told: Status, path: Path | None) -> None:
+def _write(status: Status, path: Path | None) -> None:
     if path is not None:
         try:
-            told.write(path)
-        except OSError as error:  # a full disk must not end what goes on without it
+            status.write(path)
+        except OSError as error:  # a full disk must not end the follower
             warn([f"{path}: {error.strerror}"])
 
 
-def _line(told: Status) -> str:
-    lag = "no traffic yet" if told.lag is None else f"{told.lag:,.1f} s behind"
-    return f"{told.operations:,} operations, {told.rate:,.0f} a second, {lag}"
+def _line(status: Status) -> str:
+    lag = "no traffic yet" if status.lag is None else f"{status.lag:,.1f} s behind"
+    unread = f"{status.unread.partition('; ')[0]}; " if status.unread else ""
+    return f"{unread}{status.operations:,} operations, {status.rate:,.0f} a second, {lag}"
 
 
 @contextmanager
 def _signals(follower: Follower) -> Iterator[None]:
-    """Stop, or tell how it is, when a signal says so."""
+    """Stop on SIGTERM and SIGINT; print the status on SIGUSR1."""
 
     def stop(*_: Any) -> None:
         follower.stop()
 
-    def say(*_: Any) -> None:
+    def print_status(*_: Any) -> None:
         line(_line(follower.status), stderr=True)
 
-    handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGUSR1: say}
+    handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGUSR1: print_status}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield

@@ -1,4 +1,4 @@
-"""``birthmark image``: the published model as one block that a kernel can hold."""
+"""``birthmark models image``: the published model for C programs and kernels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from birthmark.options import Options, with_options
-from birthmark.outputs import Json, output, tell
+from birthmark.outputs import Json, output, print_result
 from birthmark.serving.settings import Settings, variable
 
 
@@ -16,28 +16,26 @@ from birthmark.serving.settings import Settings, variable
 def image(
     context: typer.Context,
     out: Annotated[Path, output("file to write")],
-    wanted: Annotated[
+    published: Annotated[
         Settings, Options(("registry", "model", "point", "region"), variable=variable)
     ],
     hints: Annotated[
         bool,
-        typer.Option(
-            "--hints", help="compile only what file systems ask: HotName, HotDir and HotWrite"
-        ),
+        typer.Option("--hints", help="compile only HotName, HotDir and HotWrite, for file systems"),
     ] = False,
     probabilities: Annotated[
         bool,
         typer.Option(
             "--probabilities",
-            help="write what says how likely each answer is, too, for libbirthmark",
+            help="include probabilities, for libbirthmark",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Compile the published model into an image, which C looks up in without a service."""
-    from birthmark.data.common.durable import replaced
+    """Compile the published model into an image for C and kernels."""
+    from birthmark.data.common.durable import output as output_file
     from birthmark.data.common.sizes import size
-    from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+    from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
     from birthmark.predictor.model_file import compile_model
     from birthmark.predictor.models.compile import compile_models
     from birthmark.serving.models.published import load_model
@@ -49,23 +47,23 @@ def image(
         raise typer.BadParameter("expected --hints with it", param_hint="region")
     if hints and probabilities:
         raise typer.BadParameter("expected no --hints with it", param_hint="probabilities")
-    loaded = load_model(Registry(wanted.registry), wanted.model, wanted.point)
+    loaded = load_model(Registry(published.registry), published.model, published.point)
     never = set(loaded.abstaining)
     if hints:
         never &= set(HINTS)
-        room = Room.of(size(wanted.region))
+        room = RegionCapacity.of(size(published.region))
         content = hint_image(loaded.trained, loaded.kind, loaded.point, room, never)
         predicates = len(Image(content).predicates)
     else:
         models = loaded.trained.of_kind(loaded.kind)
         predicates = len(models)
         if probabilities:
-            content = compile_model(models, loaded.trained.worlds, loaded.point, never)
+            content = compile_model(models, loaded.trained.assignments, loaded.point, never)
         else:
             content = compile_models(models, loaded.point, never)
-    with replaced(out) as path:
+    with output_file(out) as path:
         path.write_bytes(content)
-    told = {
+    summary = {
         "image": str(out),
         "version": loaded.version,
         "kind": loaded.kind,
@@ -74,4 +72,4 @@ def image(
         "bytes": len(content),
         "abstaining": sorted(never),
     }
-    tell(told, as_json)
+    print_result(summary, as_json)

@@ -23,14 +23,17 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
 
 def ingest(
     traces: Annotated[list[str], typer.Argument(help="trace files, oldest first; - is stdin")],
-    out: Annotated[Path, output("dataset to write: a new directory, or a dataset to add to")],
+    out: Annotated[Path, output("dataset to write or add to")],
     as_json: Json = False,
 ) -> None:
-    """Read traces (nfsdump text, pcap, pcapng) into a dataset of operations, files and names."""
+    """Read captures or nfsdump text into a dataset.
+
+    A dataset holds operations, files and names.
+    """
     from birthmark.data.ingest.run import ingest as run
 
-    with counting("operations") as tell:
-        summary = run(traces, out, tell)
+    with counting("operations") as progress:
+        summary = run(traces, out, progress)
     warn(summary.warnings)
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
@@ -54,22 +57,35 @@ def _table(what: str, title: str, tallies: dict[str, dict[str, int]]) -> Table:
     return table
 
 
-def _loss(loss: Estimate) -> str:
-    """Return what is said of messages lost."""
-    said = f"loss      {loss.fraction:.2%} of messages estimated lost"
+def _loss(loss: Estimate, unread: str | None) -> str:
+    """Return the estimated loss among the messages that could be read."""
+    of = "the messages that could be read, estimated lost" if unread else "messages estimated lost"
+    text = f"loss      {loss.fraction:.2%} of {of}"
     if loss.lost and loss.worst_period is not None and loss.worst_fraction is not None:
         worst = datetime.fromtimestamp(loss.worst_period / 1e6, UTC)
-        said += f"; worst: {loss.worst_fraction:.2%} in the five minutes from {worst:%F %H:%M}"
-    return said
+        text += f"; worst: {loss.worst_fraction:.2%} in the five minutes from {worst:%F %H:%M}"
+    return text
+
+
+def _again(summary: IngestSummary, partial: int) -> str:
+    """Return the numbers of repeated messages and of partial ones."""
+    again = (
+        f"{counted(summary.retransmits, 'calls')}, {counted(summary.duplicate_replies, 'replies')}"
+    )
+    cut = summary.short
+    if summary.captures:
+        cut = min(cut, sum(each.get("cut_messages", 0) for each in summary.captures))
+    line = f"again     {again}; {counted(cut, 'messages')} cut short"
+    return f"{line}, {partial:,} damaged and read in part" if partial else line
 
 
 def _lines(summary: IngestSummary) -> list[str]:
     out = " + ".join(
         counted(count, name.replace("_", " ")) for name, count in summary.records_out.items()
     )
-    aside = sum(summary.records_set_aside.values())
+    set_aside = sum(summary.records_set_aside.values())
     lines = [describe(summary.generated)] if summary.generated else []
-    lines += [f"records   {summary.records_in:,} = {out or 0} + {aside:,} set aside"]
+    lines += [f"records   {summary.records_in:,} = {out or 0} + {set_aside:,} set aside"]
     for reason, count in summary.records_set_aside.items():
         lines.append(f"          set aside: {count:,} {reason}")
     if summary.not_run:
@@ -78,14 +94,11 @@ def _lines(summary: IngestSummary) -> list[str]:
     if summary.replies_without_call:
         orphans = ", ".join(f"{n:,} {kind}" for kind, n in summary.replies_without_call.items())
         lines.append(f"orphans   {orphans}")
-    if summary.retransmits or summary.duplicate_replies or summary.short:
-        lines.append(
-            f"again     {counted(summary.retransmits, 'calls')}, "
-            f"{counted(summary.duplicate_replies, 'replies')}; "
-            f"{counted(summary.short, 'messages')} cut short"
-        )
+    partial = sum(each.get("partial", 0) for each in summary.captures)
+    if summary.retransmits or summary.duplicate_replies or summary.short or partial:
+        lines.append(_again(summary, partial))
     if summary.loss:
-        lines.append(_loss(summary.loss))
+        lines.append(_loss(summary.loss, summary.unread))
     if summary.period:
         first, last = (
             datetime.fromtimestamp(time / 1e6, UTC).isoformat(" ", "milliseconds")

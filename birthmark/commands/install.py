@@ -1,4 +1,4 @@
-"""``birthmark install``: what has a system run Birthmark by itself."""
+"""``birthmark install``: the files by which a system runs Birthmark."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from birthmark.outputs import output
 from birthmark.terminal import line
 from birthmark.training.config import Account
 
-app = typer.Typer(no_args_is_help=True, help="Have the system run it by itself.")
+app = typer.Typer(no_args_is_help=True, help="Write service files for systemd or FreeBSD.")
 _Config = Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")]
 _Account = Annotated[Account, Options()]
 _Socket = Annotated[
-    Path | None, typer.Option(help="Unix socket to answer at; default: TCP, for this host alone")
+    Path | None, typer.Option(help="Unix socket to listen at; default: TCP on localhost")
 ]
-_Out = Annotated[Path | None, output("directory to write the files to; default: print them")]
+_Out = Annotated[Path | None, output("directory for the files; default: print them")]
 
 
 @app.command()
 @with_options
 def systemd(config: _Config, account: _Account, socket: _Socket = None, out: _Out = None) -> None:
-    """Make the units of the service and of the nightly run, with its timer."""
+    """Make units of the service and the nightly run, and its timer."""
     _make("systemd", config, account.user, socket, out)
 
 
 @app.command()
 @with_options
 def freebsd(config: _Config, account: _Account, socket: _Socket = None, out: _Out = None) -> None:
-    """Make the service's rc.d script and the nightly run's periodic script."""
+    """Make rc.d and periodic scripts of the service and nightly run."""
     _make("freebsd", config, account.user, socket, out)
 
 
@@ -50,7 +50,7 @@ def _make(system: str, config: Path, user: str, socket: Path | None, out: Path |
             typer.echo(f"# {file.path}\n{file.text}")
             continue
         out.mkdir(parents=True, exist_ok=True)
-        with replaced(out / file.path.name) as aside:
-            aside.write_text(file.text, encoding="utf-8")
-            aside.chmod(file.mode)
+        with replaced(out / file.path.name) as temporary:
+            temporary.write_text(file.text, encoding="utf-8")
+            temporary.chmod(file.mode)
         line(str(out / file.path.name))

@@ -1,4 +1,4 @@
-"""``birthmark layout``: what hints do to the layout on disk (thesis chapter 7)."""
+"""``birthmark layout``: the effect of hints on the layout on disk (thesis chapter 7)."""
 
 from __future__ import annotations
 
@@ -16,41 +16,53 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from birthmark.commands import f2fs
+from birthmark.commands.region import region
+from birthmark.groups import DefaultGroup
 from birthmark.layout_hint.settings import Options as Asked
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output
 from birthmark.serving.settings import variable
 from birthmark.terminal import field, line, progress, show
 
+app = typer.Typer(
+    cls=DefaultGroup,
+    no_args_is_help=True,
+    help="""Compare layout policies; suggest regions; F2FS's lists.
+
+    `layout TRACE...` is short for `layout compare TRACE...`.
+    """,
+)
+
 
 def _variable(setting: str) -> str | None:
-    """Return the variable of a setting that the service has, too."""
+    """Return the variable of a setting that the service shares."""
     return variable(setting) if setting == "point" else None
 
 
+@app.command()
 @with_options
-def layout(
+def compare(
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE", help="traces and datasets; or directories of replay build"),
+        typer.Argument(metavar="TRACE", help="traces, datasets, or directories of replay build"),
     ],
-    model: Annotated[str, typer.Option(help="compiled image, or registry with a published model")],
+    model: Annotated[str, typer.Option(help="compiled image, or registry of a published model")],
     asked: Annotated[Asked, Options(named={"first": "--from", "last": "--to"}, variable=_variable)],
     builds: Annotated[
-        Path | None, typer.Option(help="directory to keep the sub-snapshots in, for the next run")
+        Path | None, typer.Option(help="directory that caches the sub-snapshots")
     ] = None,
     out: Annotated[Path | None, output("directory for figures and pictures")] = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
             metavar="AXIS=VALUE,...",
-            help="compare under each of these values of an option, as region=2M,4M; given twice,"
-            " under each combination",
+            help="values of an option to compare, as region=2M,4M; may be repeated",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Replay days under policies of layout, and compare what falls into the region."""
+    """Simulate layout policies, and compare their use of the region."""
     from birthmark.layout_hint import report
     from birthmark.layout_hint.report import results
     from birthmark.layout_hint.study import study
@@ -81,20 +93,20 @@ def _grid(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare under each combination of a grid."""
+    """Compare the policies under each combination of a grid."""
     from birthmark.layout_hint.comparison.grid import read_grid, table
     from birthmark.layout_hint.report import cells, results
     from birthmark.layout_hint.study import study_grid
 
-    wanted = read_grid(axes, asked)
+    axis_grid = read_grid(axes, asked)
     with _bars() as bars:
-        found = study_grid(traces, model, wanted, builds, bars)
+        found = study_grid(traces, model, axis_grid, builds, bars)
     written = results.write_grid(found, out) if out else []
     rows = table(found)
     if as_json:
         typer.echo(json.dumps(rows.to_pylist(), indent=2))
         return
-    show(cells.table(rows, list(wanted[0].values)))
+    show(cells.table(rows, list(axis_grid[0].values)))
     for path in written:
         if path.parent == out:
             line(f"written     {path}")
@@ -102,14 +114,18 @@ def _grid(
 
 @contextmanager
 def _bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what shows a bar for each thing that is being done."""
+    """Yield a function that shows a progress bar for each task."""
     columns = (field("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with progress(*columns) as bar:
         tasks: dict[str, TaskID] = {}
 
-        def tell(what: str, done: int, of: int) -> None:
+        def update(what: str, done: int, of: int) -> None:
             if what not in tasks:
                 tasks[what] = bar.add_task(what, total=of)
             bar.update(tasks[what], completed=done, total=of)
 
-        yield tell
+        yield update
+
+
+app.command()(region)
+app.add_typer(f2fs.app, name="f2fs")

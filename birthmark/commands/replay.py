@@ -1,4 +1,4 @@
-"""``birthmark replay``: sub-snapshots of a trace, and the trace performed on them."""
+"""``birthmark replay``: sub-snapshots of a trace, and replay on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from birthmark.terminal import counting, line, numbers, show
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
     from birthmark.data.replay import BuildSummary, RunSummary
 
-app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and run it.")
+app = typer.Typer(no_args_is_help=True, help="Make a benchmark from a trace, and run it.")
 
 
 @app.command()
@@ -29,24 +29,24 @@ app = typer.Typer(no_args_is_help=True, help="Make a benchmark of a trace, and r
 def build(
     traces: Annotated[
         list[str],
-        typer.Argument(help="trace files and datasets, oldest first; - is stdin"),
+        typer.Argument(help="traces and datasets, oldest first; - is stdin"),
     ],
     out: Annotated[Path, output("directory to make")],
     asked: Annotated[Replay, Options()],
     first: Annotated[
-        str | None, typer.Option("--from", help="only calls from this time on, in UTC")
+        str | None, typer.Option("--from", help="only calls from this time on, UTC")
     ] = None,
     last: Annotated[
-        str | None, typer.Option("--to", help="only calls before this time, in UTC")
+        str | None, typer.Option("--to", help="only calls before this time, UTC")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find what must exist for a trace to go as it went, and rewrite it for replay."""
+    """Find the files that a trace needs, and rewrite the trace for replay."""
     from birthmark.data.replay import build as build_replay
 
     bounds = (_micros("--from", first), _micros("--to", last))
-    with counting("calls") as tell:
-        summary = build_replay(traces, out, *bounds, asked.unnamed, partial(tell, ""))
+    with counting("calls") as progress:
+        summary = build_replay(traces, out, *bounds, asked.unnamed, partial(progress, ""))
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
     else:
@@ -55,21 +55,21 @@ def build(
 
 @app.command()
 def run(
-    build: Annotated[Path, typer.Argument(help="directory that replay build made")],
-    root: Annotated[Path, output("directory to work in: empty, or made")],
+    build: Annotated[Path, typer.Argument(help="directory made by replay build")],
+    root: Annotated[Path, output("directory to work in: empty or new")],
     flush: Annotated[
         bool, typer.Option("--flush", help="wait for the disk after each write and commit")
     ] = False,
     results: Annotated[
-        Path | None, output("file for the results; default: results.json in the build")
+        Path | None, output("file for results; default: results.json in the build")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make what must exist, perform the operations, and compare how they end."""
+    """Make the files, perform the operations, and compare their results."""
     from birthmark.data.replay import run as run_replay
 
-    with counting("operations") as tell:
-        summary = run_replay(build, root, flush, results, partial(tell, ""))
+    with counting("operations") as progress:
+        summary = run_replay(build, root, flush, results, partial(progress, ""))
     if as_json:
         typer.echo(json.dumps(summary.to_json(), indent=2))
         return
@@ -79,7 +79,7 @@ def run(
 
 
 def _micros(option: str, text: str | None) -> int | None:
-    """Read a time: seconds since the epoch, or ISO 8601, in UTC unless it says otherwise."""
+    """Read a time: seconds since the epoch, or ISO 8601, in UTC unless it has another zone."""
     if text is None:
         return None
     try:
@@ -141,7 +141,7 @@ def _run_lines(summary: RunSummary) -> list[str]:
         f"operations  {summary.operations:,} = {summary.same:,} as in the trace + "
         f"{summary.different:,} otherwise + {summary.not_compared:,} not compared",
         f"share       {summary.share:.2%} of those compared",
-        f"inserted    {summary.inserted:,}, of which {summary.inserted_failed:,} failed",
+        f"inserted    {summary.inserted:,} ({summary.inserted_failed:,} failed)",
         f"also alike  {checks}",
         f"lenient     {summary.lenient:,} that only NFS permits, done as the superuser",
         f"rate        {rate:,} operations/s, {summary.seconds:.1f} s; "

@@ -1,4 +1,4 @@
-"""``birthmark storage``: what drives, servers and whole papers come to in the simulator."""
+"""``birthmark storage``: drives, servers and papers in the simulator."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from birthmark.commands import storage_tables as tables
+from birthmark.exits import warn
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, folder, print_json
 from birthmark.storage.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.storage.settings import Options as Asked
 from birthmark.storage.what_if.settings import FitOptions, WhatIfOptions
-from birthmark.terminal import items, line, show, working
+from birthmark.terminal import items, line, paragraphs, show, working
 
-app = typer.Typer(
-    no_args_is_help=True, help="Simulate storage, and compare it with what was measured."
-)
+app = typer.Typer(no_args_is_help=True, help="Simulate storage, and compare it with measurements.")
 
 
 @app.command()
 @with_options
 def validate(
-    trace: Annotated[Path, typer.Argument(help="requests that were measured; - is stdin")],
+    trace: Annotated[Path, typer.Argument(help="measured requests; - is stdin")],
     asked: Annotated[Asked, Options()],
     as_json: Json = False,
 ) -> None:
-    """Let a drive serve what was measured on a real one, and compare the response times."""
+    """Simulate a drive on measured requests, and compare response times."""
     from birthmark.storage.validate import validate as run
 
     found = run(trace, asked.drive)
@@ -45,11 +44,11 @@ def validate(
 @app.command()
 @with_options
 def replay(
-    trace: Annotated[Path, typer.Argument(help="of a block device; - is stdin")],
+    trace: Annotated[Path, typer.Argument(help="trace of a block device; - is stdin")],
     asked: Annotated[ReplayOptions, Options()],
     as_json: Json = False,
 ) -> None:
-    """Let a drive serve a trace of a block device, and tell how long its requests take."""
+    """Run a block replay: a block trace on a simulated drive."""
     from birthmark.storage.replay import replay as run
 
     found = run(trace, asked)
@@ -61,7 +60,7 @@ def replay(
     show(tables.responses(rows))
     show(tables.parts({"all": found}))
     line(
-        f"{found['seconds']:,.3f} s, of which the drive was busy {100 * found['busy']:.1f} %;"
+        f"{found['seconds']:,.3f} s, the drive busy for {100 * found['busy']:.1f} % of it;"
         f" at most {found['queue_most']:,} waited"
     )
     if found["out_of_order"]:
@@ -73,11 +72,11 @@ def replay(
 @app.command()
 @with_options
 def attached(
-    load: Annotated[str, typer.Argument(help="nfs, web, or a trace in the Auspex trace's format")],
+    load: Annotated[str, typer.Argument(help="nfs, web, or a trace in the Auspex format")],
     asked: Annotated[AttachedOptions, Options()],
     as_json: Json = False,
 ) -> None:
-    """Let a server, and disks on the network, serve files to clients, and compare them."""
+    """Compare a file server with disks attached to the network."""
     from birthmark.storage.attached import compare
 
     with working("both organizations"):
@@ -107,12 +106,10 @@ def attached(
 @with_options
 def paper(
     asked: Annotated[PaperOptions, Options(arguments=("paper",))],
-    out: Annotated[
-        Path | None, folder("folder for the page as Markdown and the paper's pictures")
-    ] = None,
+    out: Annotated[Path | None, folder("folder for the page (Markdown) and its pictures")] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a storage paper's experiments, and tell which of its claims come out."""
+    """Run a storage paper's experiments, and check its claims."""
     from birthmark.storage.papers import page, run
 
     of = run.paper(asked.paper)
@@ -132,9 +129,11 @@ def paper(
 
 
 Variants = Annotated[
-    Path | None, typer.Option(help="what is known of the server, and variants (TOML)")
+    Path | None, typer.Option(help="TOML file of the server's known values, and variants")
 ]
-Address = Annotated[str | None, typer.Option(help="the server, if the dataset has several")]
+Address = Annotated[
+    str | None, typer.Option(help="address of the server, if the dataset has several")
+]
 
 
 @app.command()
@@ -146,13 +145,15 @@ def fit(
     server: Address = None,
     as_json: Json = False,
 ) -> None:
-    """Fit a server to the first half of its traffic, and tell how well the second is predicted."""
+    """Fit a server to half of its traffic, and test it on the other."""
+    from birthmark.data.traces.unread import of_dataset
     from birthmark.storage.what_if import report
     from birthmark.storage.what_if.calls import survey
     from birthmark.storage.what_if.fit import fit as run
     from birthmark.storage.what_if.variants import questions
 
     known = questions(config, ()).known()
+    warn(of_dataset(dataset))
     with working("fit"):
         found = run(survey(dataset, server), known, asked)
     if as_json:
@@ -169,16 +170,17 @@ def what_if(
     config: Variants = None,
     try_: Annotated[
         list[str] | None,
-        typer.Option("--try", help="a variant, as memory=64G,threads=16; may be given again"),
+        typer.Option("--try", help="variant, as memory=64G,threads=16; may be repeated"),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="compiled image or registry that hints; for layout_hint")
+        str | None, typer.Option(help="compiled image or registry of hints, for layout_hint")
     ] = None,
     server: Address = None,
-    out: Annotated[Path | None, folder("folder for the report: HTML, JSON and Parquet")] = None,
+    out: Annotated[Path | None, folder("folder for the report (HTML, JSON and Parquet)")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare variants of a server on its own traffic, and rank those that can be told apart."""
+    """Compare and rank variants of a server on its own traffic."""
+    from birthmark.data.traces.unread import of_dataset
     from birthmark.storage.what_if import report
     from birthmark.storage.what_if.calls import survey
     from birthmark.storage.what_if.compare import compare
@@ -188,6 +190,7 @@ def what_if(
     asks = questions(config, try_ or (), model)
     if not asks.variants:
         raise typer.BadParameter("expected a variant: [variants.NAME] in --config, or --try")
+    warn(of_dataset(dataset))
     with working("fit") as step:
         found = run(survey(dataset, server), asks.known(), asked)
         step("compare")
@@ -195,26 +198,26 @@ def what_if(
     if as_json:
         print_json(report.comparison_json(compared))
     else:
-        _show_fit(found)
         _show_variants(compared)
+        _show_fit(found)
     if out is not None:
         report.write(compared, out)
         line(f"Written: {', '.join(str(out / name) for name in report.FILES)}", stderr=as_json)
 
 
 def _show_variants(compared: Any) -> None:
-    """Print what variants give, and what can be said of them."""
+    """Print the verdict, and a table of the variants."""
     from birthmark.storage.what_if import report
 
+    paragraphs(report.verdict(compared).lines())
     rows = report.variant_rows(compared)
-    wrapped = ("beside now", "busiest")
+    wrapped = ("than now", "busiest")
     show(tables.rows("Variants, best first", report.VARIANT_HEADINGS, rows, wrapped))
-    line(report.promise(compared))
     items(report.conclusion(compared))
 
 
 def _show_fit(found: Any) -> None:
-    """Print how well a server is predicted, and then what was fitted."""
+    """Print the errors of a fitted server, then its values."""
     from birthmark.storage.what_if import report
 
     of = found.survey

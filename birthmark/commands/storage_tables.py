@@ -1,4 +1,4 @@
-"""What simulations find, as tables for the terminal."""
+"""Results of simulations, as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rich.table import Column, Table
 from birthmark.terminal import table, words
 
 MANY = 7
-"""More columns than these stand close together."""
+"""Most columns that are set apart by blanks."""
 
 WRAPPED = 11
-"""The columns that what may take several lines is given at least."""
+"""Least width of a wrapped column."""
 
 
 def rows(
@@ -22,7 +22,7 @@ def rows(
     rows: Sequence[Sequence[str]],
     wrapped: Collection[str] = (),
 ) -> Table:
-    """Return rows, each with its name first; what columns `wrapped` say may take several lines."""
+    """Return rows, each with its name first; columns in `wrapped` may take several lines."""
     cells = zip(*(row[1:] for row in rows), strict=True)
     columns = zip(headings, cells, strict=True)
     drawn = table(*words(""), *(_narrow(*each, each[0] in wrapped) for each in columns))
@@ -35,10 +35,10 @@ def rows(
 
 
 def _narrow(heading: str, cells: Sequence[str], wrapped: bool) -> Column:
-    """Return a column no wider than what cannot be wrapped in it: its heading can."""
-    told = [word for cell in cells for word in cell.split()] if wrapped else cells
+    """Return a column as wide as its longest unbreakable text."""
+    texts = [word for cell in cells for word in cell.split()] if wrapped else cells
     least = WRAPPED if wrapped else 0
-    width = max(least, *map(len, [*heading.split(), *told]))
+    width = max(least, *map(len, [*heading.split(), *texts]))
     return Column(heading, justify="right", width=width)
 
 
@@ -54,29 +54,29 @@ def claims(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
 def responses(figures: dict[str, Any]) -> Table:
     """Return mean and quantiles of each kind of request, in milliseconds."""
     names = ("mean", "p50", "p95", "p99")
-    told = [
+    cells = [
         (name, f"{own['requests']:,}", *(f"{own[f'{each}_ms']:.3f}" for each in names))
         for name, own in figures.items()
     ]
-    return rows("Response times, ms", ("requests", *names), told)
+    return rows("Response times, ms", ("requests", *names), cells)
 
 
 def agreement(figures: dict[str, Any]) -> Table:
     """Return mean and demerit of each kind of request, in milliseconds."""
     headings = ("requests", "simulated ms", "measured ms", "demerit ms", "of the mean")
-    told = []
+    cells = []
     for name, own in figures.items():
         demerit, mean = own["demerit_ms"], own["measured_mean_ms"]
         share = f"{100 * demerit / mean:.1f} %" if mean else ""
         times = (f"{time:.3f}" for time in (own["mean_ms"], mean, demerit))
-        told.append((name, f"{own['requests']:,}", *times, share))
-    return rows("Response times", headings, told)
+        cells.append((name, f"{own['requests']:,}", *times, share))
+    return rows("Response times", headings, cells)
 
 
 def parts(figures: dict[str, Any], title: str = "Where the simulated time goes, ms") -> Table:
     """Return where the simulated means go, in milliseconds."""
     names = list(next(iter(figures.values()))["parts_ms"])
-    told = [
+    cells = [
         (name, *(f"{own['parts_ms'][part]:.3f}" for part in names)) for name, own in figures.items()
     ]
-    return rows(title, [name.replace("_", " ") for name in names], told)
+    return rows(title, [name.replace("_", " ") for name in names], cells)

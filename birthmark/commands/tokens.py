@@ -1,4 +1,4 @@
-"""``birthmark tokens``: who may ask the service."""
+"""``birthmark tokens``: access tokens of the service."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from birthmark.serving.access import tokens
 from birthmark.serving.settings import TokenFile, variable
 from birthmark.terminal import line, show
 
-app = typer.Typer(no_args_is_help=True, help="Say who may ask the service, and what.")
+app = typer.Typer(no_args_is_help=True, help="Manage access tokens.")
 
-_Kept = Annotated[TokenFile, Options(variable=variable)]
+_File = Annotated[TokenFile, Options(variable=variable)]
 
 
 @app.command()
 @with_options
 def add(
-    name: Annotated[str, typer.Argument(help="name of who will use the token")],
+    name: Annotated[str, typer.Argument(help="name of the token's user")],
     scope: Annotated[
         list[str],
-        typer.Option(help=f"what the token allows: {', '.join(tokens.SCOPES)}; may be repeated"),
+        typer.Option(help=f"scope: {', '.join(tokens.SCOPES)}; may be repeated"),
     ],
-    kept: _Kept,
+    file: _File,
 ) -> None:
-    """Make a token and print it, this once."""
+    """Make a token and print it; it cannot be printed again."""
     for each in scope:
         if each not in tokens.SCOPES:
             expected = ", ".join(tokens.SCOPES)
             raise typer.BadParameter(f"expected {expected}, found {each!r}", param_hint="--scope")
-    line(tokens.add(kept.tokens, name, [each for each in tokens.SCOPES if each in scope]))
+    line(tokens.add(file.tokens, name, [each for each in tokens.SCOPES if each in scope]))
 
 
 @app.command("list")
 @with_options
 def list_(
-    kept: _Kept,
+    file: _File,
     as_json: Annotated[bool, typer.Option("--json", help="print one JSON array")] = False,
 ) -> None:
-    """Print who has a token and what it opens."""
-    found = [{"name": token.name, "scopes": token.scopes} for token in tokens.read(kept.tokens)]
+    """List the tokens' users and scopes."""
+    found = [{"name": token.name, "scopes": token.scopes} for token in tokens.read(file.tokens)]
     if as_json:
         typer.echo(json.dumps(found))
         return
     table = Table("name", "scopes")
-    for token in tokens.read(kept.tokens):
+    for token in tokens.read(file.tokens):
         table.add_row(token.name, ", ".join(token.scopes))
     show(table)
 
@@ -56,8 +56,8 @@ def list_(
 @app.command()
 @with_options
 def remove(
-    name: Annotated[str, typer.Argument(help="name of who uses the token")],
-    kept: _Kept,
+    name: Annotated[str, typer.Argument(help="name of the token's user")],
+    file: _File,
 ) -> None:
-    """Take a token back: within a second it opens nothing."""
-    tokens.remove(kept.tokens, name)
+    """Revoke a token; it takes effect within a second."""
+    tokens.remove(file.tokens, name)

@@ -1,4 +1,4 @@
-"""``birthmark top``: what loads a server, as it happens or over a whole trace."""
+"""``birthmark top``: the load of a server, live or over a whole trace."""
 
 from __future__ import annotations
 
@@ -13,45 +13,56 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from birthmark.commands.top_table import table
 from birthmark.data.settings import Counting, Watching
 from birthmark.exits import warn
+from birthmark.groups import DefaultGroup
 from birthmark.options import Options, with_options
 from birthmark.terminal import Terminal, counting
 
 if TYPE_CHECKING:  # help and the other commands do without them, and start sooner
     from birthmark.commands.top_screen import View
-    from birthmark.data.top.load import Load
+    from birthmark.data.top.load import LiveCounts
     from birthmark.data.top.watch import Watch
 
+app = typer.Typer(
+    cls=DefaultGroup,
+    no_args_is_help=True,
+    help="""Show the busiest users, clients, directories and files.
 
+    `top TRACE...` is short for `top load TRACE...`.
+    """,
+)
+
+
+@app.command("load")
 @with_options
 def top(
     traces: Annotated[
         list[str],
         typer.Argument(
             metavar="TRACE",
-            help="traces, as birthmark scan takes them; live: - for stdin, a pipe, or a folder of"
-            " growing captures",
+            help="traces, as for birthmark scan; live: -, a pipe, or a folder of growing captures",
         ),
     ],
     asked: Annotated[Watching, Options()],
     follow: Annotated[
-        bool, typer.Option("--follow", help="TRACE is one file that grows: go on with what comes")
+        bool, typer.Option("--follow", help="follow TRACE, one growing file")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="print one picture: live, of the first whole window")
+        bool, typer.Option("--once", help="print one picture; live: of the first whole window")
     ] = False,
     as_lines: Annotated[
-        bool, typer.Option("--line", help="print one line: live, every --every seconds")
+        bool, typer.Option("--line", help="print one line; live: every --every seconds")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="print one JSON object: live, every --every seconds")
+        bool, typer.Option("--json", help="print one JSON object; live: every --every seconds")
     ] = False,
 ) -> None:
-    """Show what loads a server: its busiest users, clients, directories and files.
+    """Show a server's load, live or over whole traces.
 
-    On a terminal it is a screen that refreshes; the first letters of the words in its last line
-    are keys. Elsewhere it is one picture of a trace, and of live traffic a line every second.
+    On a terminal the screen refreshes; the first letters of the words in its last line are
+    keys. Elsewhere, print one picture of a trace, or a line of live traffic every second.
     """
     from birthmark.commands.top_page import title
     from birthmark.commands.top_screen import View, show
@@ -72,14 +83,35 @@ def top(
         watch.feed.close()
 
 
-def of_trace(traces: Sequence[str], only: Counting) -> tuple[Load, dict[str, Any]]:
-    """Count a whole trace; return also what is lost and generated of it, for a picture."""
+def of_trace(traces: Sequence[str], only: Counting) -> tuple[LiveCounts, dict[str, Any]]:
+    """Count a whole trace; return its loss and generation marks, too, for a picture."""
     from birthmark.data.top.whole import read
 
-    with counting("operations") as tell:
-        load, found = read(traces, only, tell)
+    with counting("operations") as progress:
+        try:
+            load, found = read(traces, only, progress)
+        except ValueError:
+            _refuse_table(traces)
+            raise
     warn(found.warnings)
     return load, {"lost": found.lost, "generated": found.generated}
+
+
+def _refuse_table(traces: Sequence[str]) -> None:
+    """Raise ValueError if one of the files is no trace, but a table of counts."""
+    for path in filter(os.path.isfile, traces):
+        if _is_table(path):
+            raise ValueError(f"{path}: is a table of counts: try birthmark top table {path}")
+
+
+def _is_table(path: str) -> bool:
+    from birthmark.data.scan.inputs import CountsTable
+
+    try:
+        CountsTable(path)
+    except ValueError:
+        return False
+    return True
 
 
 def _of_trace(traces: Sequence[str], view: View, once: bool, as_lines: bool, as_json: bool) -> None:
@@ -117,12 +149,12 @@ def _once(watch: Watch, view: View) -> None:
 
 
 def _lines(watch: Watch, view: View, as_json: bool) -> None:
-    """Print a line or an object for each stretch, until the traffic ends; each second is in one."""
+    """Print a line or an object for each window until the traffic ends, without gaps."""
     from birthmark.commands import top_lines
     from birthmark.commands.top_screen import Signals
     from birthmark.data.common.durations import SECOND
 
-    told, since = 0, None
+    printed, since = 0, None
     step = round(max(view.asked.every, 1.0)) * SECOND
     with Signals().heard(on_screen=False) as signals:
         while not (signals.end or watch.feed.ended):
@@ -135,8 +167,8 @@ def _lines(watch: Watch, view: View, as_json: bool) -> None:
                     top_lines.begin(watch.feed.generated)
             while watch.until - since >= step or (watch.feed.ended and watch.until > since):
                 until = min(since + step, watch.until)
-                seen = watch.stretch(since, until, view.order, view.asked.count if as_json else 1)
-                told += seen.total.ops
+                seen = watch.between(since, until, view.order, view.asked.count if as_json else 1)
+                printed += seen.total.ops
                 lost, marks = watch.feed.lost, watch.feed.generated
                 top_lines.write(
                     top_lines.as_object(seen, view.users, lost, marks)
@@ -145,7 +177,7 @@ def _lines(watch: Watch, view: View, as_json: bool) -> None:
                 )
                 since = until
     watch.load.finish()
-    late = watch.load.whole("ops", 1).total.ops - told
+    late = watch.load.whole("ops", 1).total.ops - printed
     if late and watch.feed.ended:
         warn([f"{late:,} operations were known only after the line of their second"])
 
@@ -158,30 +190,30 @@ def _wait(watch: Watch) -> None:
         time.sleep(POLL)
         watch.poll()
     watch.go_on()
-    watch.rest()
+    watch.catch_up()
 
 
 def _watched(traces: Sequence[str], view: View, follow: bool) -> Watch | None:
-    """Return what is to be watched as it passes; None: traces that are read as a whole."""
+    """Return the watch of live traffic; None for traces that are read as a whole."""
     from birthmark.data.top.feeds import Played, Traffic
-    from birthmark.data.top.load import Load
+    from birthmark.data.top.load import LiveCounts
     from birthmark.data.top.watch import Watch
 
     live, pace = [each for each in traces if follow or _passes(each)], view.asked.pace
     if live and len(traces) > 1:
         raise typer.BadParameter(f"expected {live[0]} alone: it is followed live")
     if live and pace is not None:
-        raise typer.BadParameter(f"--pace: expected a trace; {live[0]} has a pace of its own")
+        raise typer.BadParameter(f"--pace: expected a trace; {live[0]} is live")
     if not live and pace is None:
         return None
-    load = Load(view.asked.counting(), reach=view.reach)
+    load = LiveCounts(view.asked.counting(), reach=view.reach)
     if pace is not None:
         return Watch(load, Played(traces, load.columns, pace))
     return Watch(load, Traffic(traces[0]))
 
 
 def _passes(trace: str) -> bool:
-    """Return whether traffic passes there now: a pipe, or a folder that is no dataset."""
+    """Return whether a trace is live: a pipe, or a folder that is no dataset."""
     from birthmark.data.datasets.ingests import records
 
     if trace == "-":
@@ -195,16 +227,15 @@ def _passes(trace: str) -> bool:
     return path.exists() and not path.is_file()
 
 
-def _users(passwd: Path) -> dict[int, str]:
-    """Return the names of users; none if the system has no such file, as none was asked for."""
+def _users(passwd: Path | None) -> dict[int, str]:
+    """Return the names of users in a file. Without one: none, as this host may have others."""
     from birthmark.data.top.users import names
 
-    if passwd == Watching.model_fields["passwd"].default:
-        with suppress(OSError, ValueError):
-            return names(passwd)
-        return {}
-    return names(passwd)
+    return {} if passwd is None else names(passwd)
 
 
 def _is_screen() -> bool:
     return sys.stdout.isatty() and not Terminal().is_dumb_terminal
+
+
+app.command()(table)

@@ -1,4 +1,4 @@
-"""Keys of the keyboard, as they are pressed, and the terminal as it was afterwards."""
+"""Key presses, and the terminal's mode around them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from types import TracebackType
 from typing import Any
 
 _SEQUENCES = re.compile(r"\x1b(?:[\[O][0-9;]*[ -/]*[@-~]?)?")
-"""What arrows and function keys send: none of them does anything."""
+"""Sequences of arrows and function keys, which are ignored."""
 
 GONE = "q"
-"""The key that is as good as pressed when the terminal has gone."""
+"""The key that stands for a terminal that has gone."""
 
 
 class Keys:
-    """Reads keys of standard input, or, if that is no terminal, of the one that belongs to it.
+    """Reads keys from standard input, or from the controlling terminal.
 
-    Where there is none, no key is ever pressed.
+    Without a terminal, no key is ever pressed.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Keys:
         self._close()
 
     def wait(self, seconds: float) -> str:
-        """Return the keys that are pressed; if none is, after so many seconds nothing."""
+        """Return the keys pressed; after ``seconds`` without one, nothing."""
         if self._file is None:
             time.sleep(seconds)
             return ""

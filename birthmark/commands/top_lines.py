@@ -1,4 +1,4 @@
-"""``birthmark top`` for scripts: a line or an object for each stretch of time, or one picture."""
+"""``birthmark top`` for scripts: a line or an object for each window, or one picture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birthmark.data.common.visible import visible
 from birthmark.data.generated import Mark, comment, label
 from birthmark.data.settings import TopKey
 from birthmark.data.top.feeds import Lost
-from birthmark.data.top.load import KEYS, Row, Seen
+from birthmark.data.top.load import KEYS, Row, Snapshot
 from birthmark.terminal import Terminal
 
 SUMS = ("ops", "errors", "bytes_read", "bytes_written")
@@ -31,20 +31,20 @@ def write(text: str) -> None:
 
 
 def begin(marks: Sequence[Mark]) -> None:
-    """Write what comes before the first line."""
+    """Write the head, before the first line."""
     for mark in marks:
         write(comment(mark).decode())
     write(HEAD)
 
 
-def as_line(seen: Seen, users: Mapping[int, str]) -> str:
-    """Return a stretch as words between blanks, in the order of `HEAD`."""
+def as_line(seen: Snapshot, users: Mapping[int, str]) -> str:
+    """Return a window as words between blanks, in the order of `HEAD`."""
     total = seen.total
     numbers = [seen.since / SECOND, seen.seconds, *(getattr(total, name) for name in SUMS)]
     latencies = [total.latency_mean, total.latency_p99]
     busiest = [_name(key, seen.rows.get(key, []), users) for key in KEYS]
-    told = [_word(each) for each in (*numbers, *latencies)]
-    return " ".join([*told, *busiest])
+    figures = [_word(each) for each in (*numbers, *latencies)]
+    return " ".join([*figures, *busiest])
 
 
 def _word(number: float | None) -> str:
@@ -59,23 +59,25 @@ def _name(key: TopKey, rows: Sequence[Row], users: Mapping[int, str]) -> str:
     return visible(text).replace(" ", "\\x20")
 
 
-def as_object(seen: Seen, users: Mapping[int, str], lost: Lost, generated: Sequence[Mark]) -> str:
-    """Return a stretch as one JSON object."""
-    told: dict[str, Any] = {
+def as_object(
+    seen: Snapshot, users: Mapping[int, str], lost: Lost, generated: Sequence[Mark]
+) -> str:
+    """Return a window as one JSON object."""
+    members: dict[str, Any] = {
         "since": _instant(seen.since),
         "until": _instant(seen.until),
         "seconds": seen.seconds,
         **_figures(seen.total),
         "latency_p99": seen.total.latency_p99,
         **{key: [_row(key, row, users) for row in rows] for key, rows in seen.rows.items()},
-        "lost": asdict(lost),
+        "lost": {"aside" if name == "damaged" else name: n for name, n in asdict(lost).items()},
     }
-    return json.dumps(told | ({"generated": label(generated)} if generated else {}))
+    return json.dumps(members | ({"generated": label(generated)} if generated else {}))
 
 
 def _figures(row: Row) -> dict[str, Any]:
-    told = asdict(row)
-    return {name: told[name] for name in (*SUMS, "unanswered", "latency_mean")}
+    figures = asdict(row)
+    return {name: figures[name] for name in (*SUMS, "unanswered", "latency_mean")}
 
 
 def _row(key: TopKey, row: Row, users: Mapping[int, str]) -> dict[str, Any]:
@@ -90,7 +92,7 @@ def _instant(micros: int) -> str:
     return datetime.fromtimestamp(micros / SECOND, UTC).isoformat()
 
 
-def print_busiest(seen: Seen, traces: Sequence[str], count: int, **more: Any) -> None:
+def print_busiest(seen: Snapshot, traces: Sequence[str], count: int, **more: Any) -> None:
     """Print the head, and the busiest of each kind, in 80 columns or those of the terminal."""
     terminal = Terminal()
     width = terminal.width if terminal.is_terminal else WIDTH

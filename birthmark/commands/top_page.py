@@ -1,4 +1,4 @@
-"""What ``birthmark top`` shows, as lines of text."""
+"""The pictures of ``birthmark top``, as lines of text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from birthmark.data.common.visible import visible
 from birthmark.data.generated import Mark, describe
 from birthmark.data.settings import Ranked, TopKey
 from birthmark.data.top.feeds import Lost
-from birthmark.data.top.load import Row, Seen
-from birthmark.data.top.sums import Forgotten
-from birthmark.terminal import Styled, shortened, stacked, styled
+from birthmark.data.top.load import Row, Snapshot
+from birthmark.data.top.sums import Evicted
+from birthmark.terminal import Styled, shortened_apart, stacked, styled
 
 PLURALS: dict[TopKey, str] = {
     "user": "Users",
@@ -26,11 +26,13 @@ PLURALS: dict[TopKey, str] = {
     "file": "Files",
 }
 _LONG = {"user": "users", "client": "clients", "directory": "directories", "file": "files"}
-ORDERS: dict[Ranked, str] = {name: name.capitalize() for name in get_args(Ranked)}
-"""What is told by each key of the keyboard, which is its first letter."""
+ORDERS: dict[Ranked, str] = {name: name.capitalize() for name in get_args(Ranked)} | {
+    "errors": "Errs"
+}
+"""The kinds of rows; the first letter of each is its key."""
 
 LEAST_NAME = 16
-"""On so narrow a terminal that a name has less room, columns are left out."""
+"""Least width of a name; narrower terminals leave out columns."""
 
 NOBODY = "(none)"
 _SPARE = ("mostly", "share", "latency", "errors", "written", "read")
@@ -39,24 +41,25 @@ _SHORT = {"readdirplus": "readdir+"}
 
 @dataclass(frozen=True)
 class Picture:
-    """What is to be shown.
+    """The contents of a screen.
 
     Attributes:
-        title: what is looked at.
-        seen: what was counted in the stretch that is shown.
-        by, order: whose rows are shown, and their order.
-        live: the stretch in words, as ``last 10 s``; empty: it is a whole trace.
-        per_second: whether numbers are told per second, and not whole.
-        clock: the trace's time, µs since the epoch; None: nothing came yet.
-        operations, since: how many there were since the start, and when that was.
-        behind: how late it is, seconds; None: that means nothing.
-        state: another word for what it does, as ``paused``.
-        lost, generated: what is missing, and the marks of what was generated.
+        title: the traces.
+        seen: the counts of the window.
+        by, order: the key of the rows, and their order.
+        live: the window in words, as ``last 10 s``; empty for a whole trace.
+        per_second: whether numbers are rates per second.
+        clock: the trace's time, µs since the epoch; None before traffic.
+        operations, since: number since the start, and the time of the start.
+        behind: the lag, seconds; None if it has no meaning.
+        state: the state in a word, as ``paused``.
+        help: whether the keys are explained in place of the rows.
+        lost, generated: the loss, and the marks of generated traffic.
         users: names by number.
     """
 
     title: str
-    seen: Seen
+    seen: Snapshot
     by: TopKey
     order: Ranked
     live: str = ""
@@ -66,12 +69,13 @@ class Picture:
     since: int | None = None
     behind: float | None = None
     state: str = ""
+    help: bool = False
     lost: Lost = field(default_factory=Lost)
     generated: Sequence[Mark] = ()
     users: Mapping[int, str] = field(default_factory=dict)
 
     def name(self, key: TopKey, row: Row) -> str:
-        """Return what a row is called."""
+        """Return the name of a row."""
         if row.name is None:
             return NOBODY
         if key == "user" and isinstance(row.name, int):
@@ -80,7 +84,7 @@ class Picture:
 
 
 def title(traces: Sequence[str]) -> str:
-    """Return what is looked at, in few words."""
+    """Return a short title of the traces."""
     first = "stdin" if traces[0] == "-" else Path(traces[0]).name
     return first if len(traces) == 1 else f"{first} and {len(traces) - 1} more"
 
@@ -89,7 +93,8 @@ def screen(picture: Picture, width: int, height: int) -> Styled:
     """Return a whole screen: the head, as many rows as there is room for, and the keys."""
     head = heading(picture)
     room = max(height - len(head) - 2, 0)
-    body = table(picture, picture.by, width, room)
+    body = help_lines() if picture.help else table(picture, picture.by, width, room)
+    body = body[: room + 1]
     body += [styled("", "")] * (room + 1 - len(body))
     shown = [*head, *body, keys(picture)][:height]
     for line in shown:
@@ -98,7 +103,7 @@ def screen(picture: Picture, width: int, height: int) -> Styled:
 
 
 def heading(picture: Picture) -> list[Styled]:
-    """Return the lines on all together."""
+    """Return the lines about the total."""
     seen = picture.seen
     total, seconds = seen.total, seen.seconds if picture.per_second else None
     rate = "" if seconds is None else "/s"
@@ -112,32 +117,33 @@ def heading(picture: Picture) -> list[Styled]:
         f"{_number(total.errors, seconds)} errors{rate}{share}",
     )
     mean = f"{_ms(total.latency_mean)} ms, 99% within {_ms(total.latency_p99)} ms"
-    beside = picture.per_second and picture.operations  # else the total says it
+    beside = picture.per_second and picture.operations  # else the total has it
     more = [
         "" if total.latency_mean is None else f"latency {mean}",
         f"{total.unanswered:,} unanswered" if total.unanswered else "",
         f"{picture.operations:,} ops since {_time(picture.since)}" if beside else "",
     ]
-    told = [
+    lines = [
         styled("   ".join(filter(None, first)), "bold"),
         styled("   ".join(work), ""),
         styled("   ".join(filter(None, more)) or "no operation yet", ""),
     ]
     notes = ", ".join(_notes(picture))
-    return [*told, *([styled(notes, "yellow")] if notes else [])]
+    return [*lines, *([styled(notes, "yellow")] if notes else [])]
 
 
 def _notes(picture: Picture) -> list[str]:
     lost = picture.lost
-    gone = picture.seen.forgotten.get(picture.by, Forgotten())
-    found = [describe(picture.generated)] if picture.generated else []
+    gone = picture.seen.evicted.get(picture.by, Evicted())
+    found = [lost.unread.partition("; ")[0]] if lost.unread else []
+    found += [describe(picture.generated)] if picture.generated else []
     for number, what in (
         (lost.packets, "packets dropped by the capture"),
         (lost.gaps, "gaps in which calls were lost"),
-        (lost.aside, "damaged records set aside"),
+        (lost.damaged, "damaged records set aside"),
         (lost.files, "files passed over"),
-        (gone.values, f"{_LONG[picture.by]} forgotten that had up to {gone.ops:,} ops"),
-        (gone.paths, "files' paths forgotten"),
+        (gone.values, f"{_LONG[picture.by]} evicted that had up to {gone.ops:,} ops"),
+        (gone.paths, "files' paths evicted"),
     ):
         found += [f"{number:,} {what}"] if number else []
     return found
@@ -146,13 +152,13 @@ def _notes(picture: Picture) -> list[str]:
 def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[Styled]:
     """Return the busiest of a kind, under the names of the columns.
 
-    Without a width, each column has what it needs.
+    Without a width, no column is cut.
     """
     rows = picture.seen.rows.get(key, [])[:count]
     columns = _columns(picture, rows)
     for name in _SPARE:
-        taken = sum(1 + max(map(len, cells)) for cells in columns.values())
-        if width is None or width - taken >= LEAST_NAME or len(columns) == 1:
+        used = sum(1 + max(map(len, cells)) for cells in columns.values())
+        if width is None or width - used >= LEAST_NAME or len(columns) == 1:
             break
         if name not in _ordered_by(picture.order):
             columns.pop(name)
@@ -161,9 +167,8 @@ def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[
     longest = max(map(cell_len, [key, *names]))
     room = longest if width is None else max(width - sum(widths.values()) - len(widths), 4)
     lines = []
-    for at, name in enumerate([key, *names]):
-        own = shortened(name, room) if at else name
-        line = styled(set_cell_size(own, room), "bold" if not at else "")
+    for at, name in enumerate([key, *shortened_apart(names, room)]):
+        line = styled(set_cell_size(name, room), "bold" if not at else "")
         for column, cells in columns.items():
             left = column == "mostly"
             cell = cells[at].ljust(widths[column]) if left else cells[at].rjust(widths[column])
@@ -174,7 +179,7 @@ def table(picture: Picture, key: TopKey, width: int | None, count: int) -> list[
 
 
 def _columns(picture: Picture, rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Return the columns behind the name, each with its heading."""
+    """Return the columns after the name, by heading."""
     seconds = picture.seen.seconds if picture.per_second else None
     rate = "" if seconds is None else "/s"
     total = picture.seen.total.ops
@@ -194,17 +199,35 @@ def _ordered_by(order: Ranked) -> tuple[str, ...]:
 
 
 def keys(picture: Picture) -> Styled:
-    """Return the line that says what keys do."""
+    """Return the line of keys."""
     line = styled("", "")
     for words, chosen in ((PLURALS, picture.by), (ORDERS, picture.order)):
         for key, word in words.items():
             style = "reverse" if key == chosen else ""
             line.append(word[0], f"bold underline {style}").append(word[1:], style).append(" ")
         line.append(" ")
-    for word in ("Time", "Pause", "Quit"):
+    for word in ("Time", "Pause", "Quit", "?"):
         line.append(word[0], "bold underline").append(word[1:]).append(" ")
     line.rstrip()
     return line
+
+
+HELP = {
+    "u c d f": "show users, clients, directories or files",
+    "Tab": "show the next of these",
+    "o b r w l e": "order by operations, bytes, bytes read or written, latency or errors",
+    "t": "live: look back 10 s, 1 min, or to the start",
+    "p Space": "live: pause and resume",
+    "q": "quit",
+    "? h": "show and hide this help",
+}
+"""The keys and their actions."""
+
+
+def help_lines() -> list[Styled]:
+    """Return the lines that explain the keys."""
+    width = max(map(len, HELP))
+    return [styled(key.ljust(width), "bold").append(f"  {text}") for key, text in HELP.items()]
 
 
 def _number(value: int, seconds: float | None) -> str:
@@ -216,7 +239,7 @@ def _number(value: int, seconds: float | None) -> str:
 
 
 def _megabytes(value: int, seconds: float | None) -> str:
-    """Return bytes in megabytes, per second if a time is given: three digits of what is little."""
+    """Return bytes in megabytes, per second if a time is given: small ones with three digits."""
     each = value / 1e6 if seconds is None else value / 1e6 / max(seconds, 1e-6)
     if not value or each >= 100:
         return f"{each:,.0f}"
@@ -243,7 +266,7 @@ def _clock(micros: int | None) -> str:
     return f"{datetime.fromtimestamp(micros / SECOND, UTC):%F %T} UTC"
 
 
-def _span(seen: Seen) -> str:
+def _span(seen: Snapshot) -> str:
     """Return when a whole trace begins, and how long it is."""
     if not seen.total.ops:
         return ""

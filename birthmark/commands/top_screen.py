@@ -10,7 +10,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from rich.live import Live
@@ -19,19 +19,19 @@ from birthmark.commands.top_keys import GONE, Keys
 from birthmark.commands.top_page import Picture, screen
 from birthmark.data.common.durations import SECOND, duration
 from birthmark.data.settings import Ranked, TopKey, Watching
-from birthmark.data.top.load import Load, Seen
+from birthmark.data.top.load import LiveCounts, Snapshot
 from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 
 ALL = "all"
 WINDOWS = ("10s", "1m", ALL)
-"""How far back is looked by turns, besides what was asked for."""
+"""The windows to choose from, besides the one of ``--window``."""
 
 POLL = 0.25
-"""So often what came is taken, and signals are looked at, in seconds."""
+"""Interval at which traffic is read and signals are checked, in seconds."""
 
 PAUSE = 300 * SECOND
-"""A pause ends by itself after so long, µs: until then all that comes is kept by the second."""
+"""Longest pause, µs. All counts of a pause are kept per second."""
 
 BY: dict[str, TopKey] = {each[0]: each for each in get_args(TopKey)}
 ORDER: dict[str, Ranked] = {each[0]: each for each in get_args(Ranked)}
@@ -39,14 +39,15 @@ ORDER: dict[str, Ranked] = {each[0]: each for each in get_args(Ranked)}
 
 @dataclass
 class View:
-    """What is shown of a load.
+    """The user's choices of what is shown.
 
     Attributes:
-        title: what is looked at.
-        asked: what was asked for at first.
+        title: the traces.
+        asked: the options of the command.
         users: names of users by number.
-        by, order, window: what was chosen last.
-        paused: whether it stays as it is.
+        by, order, window: the latest choice of each.
+        paused: whether the picture is frozen.
+        help: whether the keys are explained.
     """
 
     title: str
@@ -56,21 +57,23 @@ class View:
     order: Ranked = field(init=False)
     window: str = field(init=False)
     paused: bool = False
+    help: bool = False
 
     def __post_init__(self) -> None:
         self.by, self.order, self.window = self.asked.by, self.asked.order, self.asked.window
-        micros_of(self.window)  # a word that makes no sense is refused at once
+        micros_of(self.window)  # refuses a bad window at once
         self._windows = list(dict.fromkeys([self.asked.window, *WINDOWS]))
 
     @property
     def reach(self) -> int:
-        """How far back it may be looked, µs."""
+        """Length of the longest window, µs."""
         windows = [micros for each in self._windows if (micros := micros_of(each)) is not None]
         return max(*windows, 2 * round(self.asked.every * SECOND))
 
     def press(self, key: str) -> None:
-        """Choose what a key means; nothing for those that mean nothing."""
+        """Apply a key; ignore unknown ones."""
         key = key.lower()
+        self.help = key in "?h" and not self.help
         if key in BY:
             self.by = BY[key]
         elif key in ORDER:
@@ -85,16 +88,17 @@ class View:
             self.paused = not self.paused
 
     def wake(self, watch: Watch) -> None:
-        """End a pause that has taken too long."""
+        """End a pause that is too long."""
         self.paused &= watch.waits <= PAUSE
 
-    def of_trace(self, load: Load, **more: Any) -> Picture:
+    def of_trace(self, load: LiveCounts, **more: Any) -> Picture:
         """Return a picture of a whole trace."""
         seen = load.whole(self.order, self._count, (self.by,))
-        return Picture(self.title, seen, self.by, self.order, users=self.users, **more)
+        shown = Picture(self.title, seen, self.by, self.order, users=self.users, **more)
+        return replace(shown, help=self.help)
 
     def of_traffic(self, watch: Watch) -> Picture:
-        """Return a picture of what passes, or of what was shown last if it is paused."""
+        """Return a picture of live traffic, or the last one during a pause."""
         if not self.paused:
             watch.go_on()
         window = micros_of(self.window)
@@ -113,6 +117,7 @@ class View:
             since=watch.load.first,
             behind=watch.behind,
             state=state,
+            help=self.help,
             lost=watch.feed.lost,
             generated=watch.feed.generated,
         )
@@ -122,7 +127,7 @@ class View:
         return max(self.asked.count, Terminal().height)
 
 
-def _stretch(watch: Watch, window: int | None, seen: Seen) -> str:
+def _stretch(watch: Watch, window: int | None, seen: Snapshot) -> str:
     if watch.load.first is None:
         return "waiting for traffic"
     return "since the start" if window is None else f"last {seen.seconds:g} s"
@@ -134,14 +139,14 @@ def micros_of(window: str) -> int | None:
 
 
 class Signals:
-    """What signals asked for: to end, to stop for a while, or to draw anew."""
+    """Requests by signals: to end, to suspend, or to redraw."""
 
     def __init__(self) -> None:
         self.end = self.suspend = self.redraw = False
 
     @contextmanager
     def heard(self, on_screen: bool) -> Iterator[Signals]:
-        """Hear them."""
+        """Handle the signals within this context."""
         ends = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         handlers = dict.fromkeys(ends, self._end)
         if on_screen:
@@ -164,8 +169,8 @@ class Signals:
 
 
 def show(view: View, draw: Callable[[], Picture], watch: Watch | None) -> None:
-    """Show what is drawn until ``q`` is pressed, or a signal ends it."""
-    gc.freeze()  # what was imported stays: to look through it again and again costs more than all
+    """Show pictures until ``q`` is pressed or a signal ends it."""
+    gc.freeze()  # scanning the imported objects would cost more than all else
     with Signals().heard(on_screen=True) as signals, _while_there():
         while not signals.end:
             with Keys() as pressed, _live() as live:
@@ -203,7 +208,7 @@ def _session(
     pressed: Keys,
     live: Live,
 ) -> None:
-    """Show it until it is to end, or to stop for a while."""
+    """Show pictures until the end, or until suspension."""
     due = time.monotonic()
     signals.redraw, still = True, watch is None
     while not signals.end and not signals.suspend:
@@ -217,7 +222,7 @@ def _session(
             size = live.console.size
             live.update(screen(draw(), size.width, size.height), refresh=True)
             if watch is not None:
-                watch.rest()
+                watch.catch_up()
         rests = still or view.paused
         for key in pressed.wait(POLL if rests else min(POLL, max(due - time.monotonic(), 0.01))):
             signals.end |= key == GONE
@@ -228,5 +233,5 @@ def _session(
 
 
 def next_beat(due: float, every: float, now: float) -> float:
-    """Return when the next picture is due: on the beat of the first, also when some were missed."""
+    """Return when the next picture is due: a multiple of ``every`` after the first."""
     return due + every * (math.floor((now - due) / every) + 1)

@@ -1,4 +1,4 @@
-"""``birthmark windows``: how far back to learn from."""
+"""``birthmark evaluate windows``: the best training window."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ from birthmark.training.config import Settings, Windows
 def windows(
     datasets: Annotated[
         list[Path],
-        typer.Argument(metavar="DATASET", help="datasets of one day each, oldest first"),
+        typer.Argument(metavar="DATASET", help="datasets of one day, oldest first"),
     ],
-    test: Annotated[Path, typer.Option(help="dataset of the next day, to test on")],
+    test: Annotated[Path, typer.Option(help="dataset of the next day, for the test")],
     compared: Annotated[Windows, Options(named={"lengths": "--days"})],
     settings: Annotated[Settings, Options(only=("without_loss",))],
     config: Configured = None,
-    parquet: Annotated[Path | None, output("write all figures to this file, Parquet")] = None,
+    parquet: Annotated[Path | None, output("file for all figures, Parquet")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print all figures as JSON")] = False,
 ) -> None:
-    """Compare training on the last 1, 3, 7 and 30 days: which predicts the next day best."""
+    """Compare training windows by accuracy on the next day."""
     from pyarrow.parquet import write_table
 
+    from birthmark.data.common.durable import output as output_file
     from birthmark.training.evaluate.windows import windows as compare
     from birthmark.training.reports.terminal import windows_table
 
-    asked = own_of(config)
+    extensions = own_of(config)
     with working("training and testing"):
-        found = compare(datasets, test, settings, *asked, lengths=compared.lengths)
+        found = compare(datasets, test, settings, *extensions, lengths=compared.lengths)
     if parquet is not None:
-        write_table(found, parquet)
+        with output_file(parquet) as path:
+            write_table(found, path)
     if as_json:
         print_json(found.to_pylist())
         return

@@ -1,4 +1,4 @@
-"""``birthmark workload``: generated traces, calibrated to the thesis's workloads."""
+"""``birthmark workload``: generated traces that imitate the thesis's workloads."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ def workload(
     asked: Annotated[Generating, Options(arguments=("name",))],
     as_json: Json = False,
 ) -> None:
-    """Generate a trace that is like one of the thesis's (it is marked as generated)."""
+    """Generate a trace that imitates one of the thesis's.
+
+    It is marked as generated.
+    """
     from birthmark.data.workloads import Workload
     from birthmark.data.workloads.output import write
     from birthmark.data.workloads.profile import read_profile
 
     start = asked.start or read_profile(asked.name).start
-    wanted = Workload(asked.name, asked.seed, start, asked.days, asked.rate)
+    workload_spec = Workload(asked.name, asked.seed, start, asked.days, asked.rate)
     columns = (
         SpinnerColumn(),
         BarColumn(),
@@ -38,7 +41,7 @@ def workload(
     with progress(*columns) as bar:
         task = bar.add_task("", total=1.0, rows=0)
         written = write(
-            wanted,
+            workload_spec,
             out,
             asked.format,
             lambda part, rows: bar.update(task, completed=part, rows=rows),

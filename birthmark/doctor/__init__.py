@@ -1,7 +1,7 @@
-"""Whether a site is well: what is wrong, where, and what to do.
+"""Checks of a site: each fault, its place, and how to fix it.
 
-Each check looks at one thing and changes nothing. What it cannot look at it says, so that nobody
-takes that for well.
+A check examines one thing and changes nothing. It reports what it cannot examine, so that silence
+means no fault.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ CHECKS: dict[str, Callable[[Site], Iterator[Finding]]] = {
     "service": service.service,
     "units": units.units,
 }
-"""What is looked at, in this order, besides the configuration, which the others need."""
+"""The checks in order; the configuration, which they need, is checked before."""
 
 
 @dataclass(frozen=True)
 class Examination:
-    """What was found, by check: `faults`, and `notes` of what could not be looked at."""
+    """Findings by check: `faults`, and `notes` on what could not be examined."""
 
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     notes: dict[str, list[Note]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
-        """Return in a sentence how the site is."""
+        """Return the verdict in a sentence."""
         count = sum(map(len, self.faults.values()))
         if not count:
-            rest = ", but not all could be looked at" if self.notes else ""
+            rest = ", but some could not be made" if self.notes else ""
             return f"no fault found in {len(CHECKS)} checks{rest}"
         return f"{count} fault{'s' if count > 1 else ''} found: {', '.join(self.faults)}"
 
 
 def examine(site: Site) -> Examination:
-    """Make every check of a site."""
+    """Run every check of a site."""
     found = Examination()
     for name, check in CHECKS.items():
         for finding in _made(check, site):
@@ -60,9 +60,9 @@ def examine(site: Site) -> Examination:
 
 
 def _made(check: Callable[[Site], Iterator[Finding]], site: Site) -> Iterator[Finding]:
-    """Yield what a check finds; where something keeps it from looking, that."""
+    """Yield the findings of a check, or the error that prevents it."""
     try:
         yield from check(site)
     except (OSError, ValueError) as error:
-        do = f"see to it, or run this as root or as {site.user}"
-        yield Fault("cannot be looked at", f"{error}", do)
+        do = f"correct it, or run this as root or as {site.user}"
+        yield Fault("cannot be examined", f"{error}", do)

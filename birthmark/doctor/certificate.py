@@ -1,4 +1,4 @@
-"""The certificate for HTTPS: whether it fits its key, is valid, and for how long."""
+"""The HTTPS certificate: its key, its validity, and its expiry."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from birthmark.install.access import closed
 from birthmark.serving.http import tls
 
 SOON = timedelta(days=14)
-"""A certificate that is valid for less long is to be renewed."""
+"""Shortest remaining validity without a fault."""
 
 _SECONDS = 10.0
 _TAKE = "systemctl reload birthmark"
-_RENEW = f"renew it, and let the service take it: {_TAKE}"
+_RENEW = f"renew it, and have the service load it: {_TAKE}"
 
 
 def certificate(site: Site) -> Iterator[Finding]:
-    """Find a certificate that clients refuse, or will soon, and one that is not served yet."""
+    """Find a certificate that clients refuse, or will soon, or that is not yet served."""
     path = site.settings.ssl_certfile
     if path is None:
         return
     if not path.is_file():
-        yield Fault("there is no such file", str(path), "make it, or take the setting out")
+        yield Fault("there is no such file", str(path), "make it, or remove the setting")
     elif (shut := closed(site.user, path)) is not None:
         do = f"chgrp {site.user} {shut}; chmod g+rX {shut}"
         yield Fault(f"is closed to {site.user}, who needs {path}", str(shut), do)
@@ -37,9 +37,9 @@ def certificate(site: Site) -> Iterator[Finding]:
 
 
 def trusting(certfile: Path) -> ssl.SSLContext:
-    """Return what connections are made with that trust only the certificates in a file.
+    """Return an SSL context that trusts only the certificates in a file.
 
-    Whoever issued them need not be known, and they may call this host anything.
+    Their issuer need not be known, and any host name matches.
     """
     found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     found.check_hostname = False
@@ -71,10 +71,10 @@ def _valid(site: Site, server: ssl.SSLContext, path: Path) -> Iterator[Finding]:
 
 
 def _valid_until(server: ssl.SSLContext, path: Path) -> datetime:
-    """Return when a server's certificate ends, as a client sees who trusts what is in the file.
+    """Return the expiry of a server's certificate, as a client sees it that trusts the file.
 
-    They speak to each other in memory: the standard library tells of a certificate only what a
-    client has found valid. Raises ssl.SSLCertVerificationError where it finds that it is not.
+    The handshake is in memory: the standard library describes a certificate only to a client that
+    verified it. Raises ssl.SSLCertVerificationError if verification fails.
     """
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     asking = trusting(path).wrap_bio(to_client, to_server)
@@ -88,17 +88,17 @@ def _valid_until(server: ssl.SSLContext, path: Path) -> datetime:
 
 
 def _served(site: Site, path: Path) -> Iterator[Finding]:
-    """Find a service that still presents another certificate than is in the file."""
+    """Find a service that still presents another certificate than the file's."""
     own = urlsplit(site.address)
     if not site.serves or own.scheme != "https" or own.hostname is None or site.socket is not None:
         return
     place = (own.hostname, own.port or 443)
     try:
         served = ssl.get_server_certificate(place, timeout=_SECONDS)
-    except OSError:  # which the check of the service tells
+    except OSError:  # the check of the service reports it
         return
     text = path.read_text(encoding="ascii", errors="replace")
     first = text[text.index(ssl.PEM_HEADER) : text.index(ssl.PEM_FOOTER) + len(ssl.PEM_FOOTER)]
     if ssl.PEM_cert_to_DER_cert(served) != ssl.PEM_cert_to_DER_cert(first):
-        what = "the service still presents another certificate than is in this file"
+        what = "the service still presents another certificate than this file's"
         yield Fault(what, str(path), _TAKE)

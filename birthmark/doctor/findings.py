@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""Findings of checks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is wrong: `what`, `where` it is so, and what to `do`."""
+    """A fault: `what` it is, `where`, and what to `do`."""
 
     what: str
     where: str
@@ -16,7 +16,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Note:
-    """Something that was not looked at, and why."""
+    """Something that was not examined, and why."""
 
     what: str
 

@@ -1,4 +1,4 @@
-"""Directories and files: whether they are there, may be used, and are closed to others."""
+"""Directories and files: existence, access and privacy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OTHERS = stat.S_IROTH | stat.S_IWOTH | stat.S_IXOTH
 
 
 def directories(site: Site) -> Iterator[Finding]:
-    """Find directories that are missing, or closed to the user who needs them."""
+    """Find directories that are missing, or closed to the service's user."""
     own = site.installed
     for place, path in own.shut().items():
         what = f"is closed to {site.user}, who needs {path}"
@@ -49,7 +49,7 @@ def _directory(site: Site, path: Path, needed: int) -> Iterator[Finding]:
 
 
 def _owned(site: Site, path: Path) -> Iterator[Finding]:
-    """Find what somebody else made in there, root for example, so that it cannot be replaced."""
+    """Find files of other users, such as root, which cannot be replaced."""
     others = [
         each
         for each in sorted([*path.iterdir(), *path.glob("*/*")])
@@ -62,7 +62,7 @@ def _owned(site: Site, path: Path) -> Iterator[Finding]:
 
 
 def secrets(site: Site) -> Iterator[Finding]:
-    """Find names of files, contents and keys that others on this host may read."""
+    """Find file names, contents and keys that other users of this host can read."""
     own = site.installed
     sources = [beginning(Path(glob)) for glob in own.settings.globs]
     holding = [own.datasets, own.log, own.followed, own.source, *sources]
@@ -80,9 +80,9 @@ def _keys(site: Site) -> Iterator[Finding]:
         if path is None:
             continue
         if not path.is_file():
-            yield Fault("there is no such file", str(path), "make it, or take the setting out")
+            yield Fault("there is no such file", str(path), "make it, or remove the setting")
         elif _is_open(path):
-            yield Fault("is a secret that all users may read", str(path), f"chmod o-rwx {path}")
+            yield Fault("is a secret that all users can read", str(path), f"chmod o-rwx {path}")
         elif (shut := closed(site.user, path)) is not None:
             do = f"chgrp {site.user} {path}; chmod 0640 {path}"
             yield Fault(f"is closed to {site.user}, who needs {path}", str(shut), do)
@@ -98,7 +98,7 @@ def _tokens(path: Path) -> Iterator[Finding]:
 
 
 def _is_open(path: Path) -> bool:
-    """Return whether users who are neither its owner nor of its group come to it, and into it."""
+    """Return whether users outside of its group can reach and read it."""
     real = path.resolve()
     if not all(parent.stat().st_mode & stat.S_IXOTH for parent in real.parents):
         return False

@@ -1,4 +1,4 @@
-"""The registry: whether a version is published, whole, and of this release."""
+"""The registry: whether a published version is intact and of this release."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from birthmark.predictor.image.format import is_older
 from birthmark.training.registry.versions import Registry, RegistryError
 
 _PATIENCE = 3.0
-"""How long who writes to a registry may hold its lock, seconds: it writes a line, or renames."""
+"""Longest time for which a writer holds the registry's lock, seconds."""
 
 
 def registry(site: Site) -> Iterator[Finding]:
-    """Find a registry without a published version, or with one that cannot answer."""
+    """Find a registry without a usable published version."""
     own = site.registry
     if why := own.missing():
         yield Fault("there is no registry", why, "make the directory, and run birthmark nightly")
@@ -31,7 +31,7 @@ def registry(site: Site) -> Iterator[Finding]:
         yield Fault(f"its pointer is damaged: {error}", own.place, do)
         return
     if current is None:
-        do = "run birthmark nightly (or birthmark train); models list shows those kept aside"
+        do = "run birthmark nightly (or birthmark train); models list shows those set aside"
         yield Fault("nothing is published in it", own.place, do)
         return
     yield from _answers(own, current)
@@ -49,12 +49,12 @@ def _answers(registry: Registry, version: str) -> Iterator[Finding]:
     try:
         TrainedModel.load(directory, counts=False)
     except ValueError as error:
-        do = "run birthmark nightly with this release: it trains and publishes anew"
+        do = "run birthmark nightly with this release: it trains and publishes again"
         yield Fault(f"the published version cannot be loaded: {error}", where, do)
         return
     older = [path.name for path in sorted(directory.glob("*.image")) if is_older(_head(path))]
     if older:
-        what = f"{older[0]} is of an older format than this release's, and made anew at each start"
+        what = f"{older[0]} has an older format than this release's, and is compiled at each start"
         yield Fault(what, where, "run birthmark nightly: the next version has its own")
 
 
@@ -64,10 +64,10 @@ def _head(path: Path) -> bytes:
 
 
 def _locked(registry: Registry) -> Iterator[Finding]:
-    """Find a lock that somebody holds for longer than writing takes."""
+    """Find a lock that is held for longer than a write takes."""
     try:
         lock = registry.path / ".lock"
-    except RegistryError:  # in an object store there is none
+    except RegistryError:  # an object store has no lock
         return
     until = time.monotonic() + _PATIENCE
     while lock.exists():
@@ -80,5 +80,5 @@ def _locked(registry: Registry) -> Iterator[Finding]:
             time.sleep(_PATIENCE / 30)
     else:
         return
-    what = f"a process has held its lock for more than {_PATIENCE:g} s, so that nobody can publish"
+    what = f"a process has held its lock for more than {_PATIENCE:g} s, which prevents publication"
     yield Fault(what, str(lock), f"fuser {lock} names it; kill it if it hangs")

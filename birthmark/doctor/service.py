@@ -1,4 +1,4 @@
-"""The service: whether it answers, and from what is published."""
+"""The service: whether it answers from the published version."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _SECONDS = 10.0
 
 
 def service(site: Site) -> Iterator[Finding]:
-    """Find a service that is not there, not ready, or answers from another version."""
+    """Find a service that is down, not ready, or serves another version."""
     if not site.serves:
-        yield Note("whether one answers, as you wished")
+        yield Note("whether the service answers, by --no-service")
         return
     where = f"unix:{site.socket}" if site.socket else site.address
     try:
         with _client(site) as client:
             ready = client.get("/readyz")
             if ready.status_code != httpx.codes.OK:
-                what = "answers, but has no model that it could answer from"
-                yield Fault(what, where, f"publish one (see registry); {_LOG} says more")
+                what = "answers, but has no usable model"
+                yield Fault(what, where, f"publish one (see registry); {_LOG} has more")
                 return
             yield from _version(site, client, where)
     except httpx.HTTPError as error:
@@ -39,18 +39,18 @@ def service(site: Site) -> Iterator[Finding]:
 
 
 def _version(site: Site, client: httpx.Client, where: str) -> Iterator[Finding]:
-    told = client.get("/v1/model")
-    if told.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+    response = client.get("/v1/model")
+    if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
         yield Note("which version answers: give a token of scope read by --token")
         return
-    answers = told.raise_for_status().json()["version"]
+    answers = response.raise_for_status().json()["version"]
     try:
         published = site.registry.current()
-    except RegistryError:  # which the check of the registry tells
+    except RegistryError:  # the check of the registry reports it
         return
     if answers != published:
         what = f"answers from {answers}, and {published} is published"
-        do = f"{_LOG} says why it is not loaded; systemctl restart birthmark if it says nothing"
+        do = f"{_LOG} has the error of loading; if there is none: systemctl restart birthmark"
         yield Fault(what, where, do)
 
 

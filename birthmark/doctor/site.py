@@ -1,4 +1,4 @@
-"""The site that is examined: its configuration, and what the service's own settings say."""
+"""The examined site: its configuration and the service's settings."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from birthmark.training.registry.versions import Registry, RegistryError
 
 @dataclass(frozen=True)
 class Site:
-    """What is examined.
+    """The site that is examined.
 
-    `installed` has the configuration and the user that all runs as. `url` is where the service is
-    asked (None: where its settings say), by the token in the file `token`; without `serves` there
-    is none. `units` is where systemd's units are.
+    `installed` has the configuration and the user. `url` is the service's (None: from its
+    settings), and the file `token` has its access token. `serves` is whether there is a service.
+    `units` is the directory of systemd's units.
     """
 
     installed: Installed
@@ -36,12 +36,12 @@ class Site:
 
     @property
     def user(self) -> str:
-        """Who all runs as."""
+        """The user that everything runs as."""
         return self.installed.user
 
     @cached_property
     def now(self) -> datetime:
-        """What this host's clock shows."""
+        """The time of this host's clock."""
         return datetime.now(UTC)
 
     @cached_property
@@ -51,7 +51,7 @@ class Site:
 
     @cached_property
     def night(self) -> NightState | None:
-        """What came of the last night; None where nothing is known of one."""
+        """The state of the last night; None if none is known."""
         try:
             return read(self.registry)
         except (RegistryError, OSError):
@@ -59,13 +59,13 @@ class Site:
 
     @cached_property
     def held(self) -> list[Dataset]:
-        """The datasets in the order of their ends; none where that cannot be told."""
+        """The datasets ordered by their ends; none if they cannot be read."""
         place = self.installed.datasets
         return datasets(place) if place.is_dir() else []
 
     @cached_property
     def variables(self) -> dict[str, str]:
-        """The variables that the service is given: by its unit, then by the file of its own."""
+        """The service's environment variables: from its unit, then from its own file."""
         found: dict[str, str] = {}
         unit = self.units / "birthmark.service"
         if unit.is_file():
@@ -78,8 +78,8 @@ class Site:
 
     @cached_property
     def settings(self) -> Settings:
-        """What the service runs with; raise `InvalidError` where it would refuse that."""
-        told = {
+        """The service's settings; raises `InvalidError` if it would refuse them."""
+        given_values = {
             name: own
             for name in Settings.model_fields
             if (own := self.variables.get(variable(name))) is not None
@@ -88,19 +88,19 @@ class Site:
         if wrong:
             raise InvalidError([f"{self.installed.environment}: {each}" for each in wrong])
         try:
-            return Settings.model_validate({"registry": self.installed.registry, **told})
+            return Settings.model_validate({"registry": self.installed.registry, **given_values})
         except ValidationError as error:
             where = self.installed.environment
             raise InvalidError([f"{where}: {each}" for each in reasons(error)]) from error
 
     @property
     def socket(self) -> Path | None:
-        """The Unix socket at which the service is asked; None where it is asked at a port."""
+        """The service's Unix socket; None if it listens at a port."""
         return self.settings.uds if self.url is None else None
 
     @property
     def address(self) -> str:
-        """The URL at which the service is asked."""
+        """The service's URL."""
         if self.url is not None:
             return self.url
         settings = self.settings

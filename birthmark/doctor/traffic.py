@@ -1,4 +1,4 @@
-"""What is captured and followed, and the datasets made of it."""
+"""The capture, the follower, and their datasets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from birthmark.data.common import durable
 from birthmark.data.common.plurals import counted
+from birthmark.data.traces import unread
 from birthmark.doctor.findings import Fault, Finding, Note
 from birthmark.doctor.site import Site
 from birthmark.install import HISTORY
@@ -20,42 +21,42 @@ from birthmark.training.nightly.trace_files import matching
 from birthmark_native import SharedHistory
 
 LOSS = 0.01
-"""The share of lost messages from which a capture is ill, as the service takes it (0 to 1)."""
+"""Share of lost messages that is a fault (0 to 1), as in the service."""
 
 CUT = 0.01
-"""The share of messages that may have been cut."""
+"""Greatest share of messages cut short."""
 
 ONE_WAY = 0.1
-"""With fewer replies to a call, or calls to a reply, one direction is not captured."""
+"""Least ratio of replies to calls, and of calls to replies, if both directions are captured."""
 
 SILENT = timedelta(minutes=1)
-"""A follower tells how it is every second."""
+"""Age at which the follower's status, written each second, is stale."""
 
 _LONG = timedelta(days=1)
 
 
 def capture(site: Site) -> Iterator[Finding]:
-    """Find a capture that stopped, or loses what it should hold, by its newest dataset."""
+    """Find a capture that stopped or loses messages, by its newest dataset."""
     if site.installed.settings.globs:
         yield from _stopped(site)
     newest = _newest(site.installed.datasets)
     if newest is None:
-        yield Note("how well is captured: there is no dataset yet that would tell")
+        yield Note("the quality of the capture: there is no dataset yet")
         return
     yield from _ill(newest.parent, json.loads(newest.read_bytes())["summary"])
 
 
 def _newest(datasets: Path) -> Path | None:
-    """Return what is told of the dataset that was made last, even if it holds nothing."""
-    told = datasets.glob(f"[!.]*/{INTAKE}")
-    return max(told, key=lambda path: (path.stat().st_mtime_ns, path), default=None)
+    """Return the summary of the newest dataset, even of an empty one."""
+    summaries = datasets.glob(f"[!.]*/{INTAKE}")
+    return max(summaries, key=lambda path: (path.stat().st_mtime_ns, path), default=None)
 
 
 def _stopped(site: Site) -> Iterator[Finding]:
     globs = site.installed.settings.globs
     changed = [path.stat().st_mtime for path in matching(globs)]
     if not changed:
-        do = "is the capture started, and does it write where traces.files says?"
+        do = "start the capture; check that it writes to traces.files"
         yield Fault("there is no trace", ", ".join(globs), do)
         return
     newest = datetime.fromtimestamp(max(changed), UTC)
@@ -65,10 +66,15 @@ def _stopped(site: Site) -> Iterator[Finding]:
         yield Fault(what, ", ".join(globs), do)
 
 
-def _ill(dataset: Path, told: Mapping[str, Any]) -> Iterator[Finding]:
-    calls, replies = _messages(told)
-    orphans, cut = sum(told["replies_without_call"].values()), told["short"]
+def _ill(dataset: Path, summary: Mapping[str, Any]) -> Iterator[Finding]:
+    calls, replies = _messages(summary)
+    orphans, captures = sum(summary["replies_without_call"].values()), _captures(summary)
     messages = calls + replies + orphans
+    unreadable = unread.findings(unread.total(captures))
+    for each in unreadable:
+        yield Fault(each.what, str(dataset), each.do)
+    if not messages and unreadable:
+        return
     if not messages:
         do = "capture port 2049 of the file server, as it is mounted: see Capture"
         yield Fault("its traces hold no NFS", str(dataset), do)
@@ -78,24 +84,31 @@ def _ill(dataset: Path, told: Mapping[str, Any]) -> Iterator[Finding]:
         do = "mirror both directions of the server's port, or capture on the server"
         yield Fault(f"hardly any {which} were captured: one direction is missing", str(dataset), do)
         return
-    if cut > CUT * messages:
+    cut = summary["short"]
+    if not captures and cut > CUT * messages:
         what = f"{counted(cut, 'messages')} of {messages:,} were cut by the capture"
         yield Fault(what, str(dataset), "capture whole packets: tcpdump -s 0")
-    loss = told.get("loss")
+    loss = summary.get("loss")
     if loss and loss["fraction"] > LOSS:
         what = f"{100 * loss['fraction']:.1f}% of the messages were lost on the way to the traces"
         do = "capture with a larger buffer (tcpdump -B 65536), on a faster disk, on the server"
         yield Fault(what, str(dataset), do)
 
 
-def _messages(told: Mapping[str, Any]) -> tuple[int, int]:
-    tallies = told["procedures"].values()
+def _captures(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the capture counts of each of a dataset's traces."""
+    traces = summary.get("traces", ())
+    return [found for each in traces if (found := each.get("details", {}).get("capture"))]
+
+
+def _messages(summary: Mapping[str, Any]) -> tuple[int, int]:
+    tallies = summary["procedures"].values()
     calls, replies = (sum(each.get(name, 0) for each in tallies) for name in ("calls", "replies"))
     return calls, replies
 
 
 def follower(site: Site) -> Iterator[Finding]:
-    """Find a follower that is dead, behind or loses traffic, and a live history that is stale."""
+    """Find a follower that is dead, behind or lossy, and a stale live history."""
     own, settings = site.installed, site.settings
     if own.source is not None and own.followed is not None:
         yield from _followed(site, own.followed / ".status.json")
@@ -105,35 +118,40 @@ def follower(site: Site) -> Iterator[Finding]:
     limits = settings.history_age, settings.history_lag, settings.history_loss
     status = SharedHistory(history, *limits).status()
     if status["why"] is not None:
-        do = "see the follower: systemctl status birthmark-follow; it is begun again by restart"
-        yield Fault(f"the live history tells nothing: {status['says']}", str(history), do)
+        do = "check the follower: systemctl status birthmark-follow; restart starts it again"
+        yield Fault(f"the live history is not used: {status['says']}", str(history), do)
 
 
 def _followed(site: Site, path: Path) -> Iterator[Finding]:
     log = "journalctl --unit birthmark-follow says why"
     if not path.is_file():
         do = f"systemctl enable --now birthmark-follow; {log}"
-        yield Fault("no follower tells how it is", str(path), do)
+        yield Fault("no follower writes its status", str(path), do)
         return
-    told = json.loads(path.read_bytes())
-    age = site.now - datetime.fromisoformat(told["now"])
-    if age > SILENT or told["state"] == "ended":
-        what = f"the follower told last how it is at {told['now'][:19]}: {told['state']}"
+    summary = json.loads(path.read_bytes())
+    age = site.now - datetime.fromisoformat(summary["now"])
+    if age > SILENT or summary["state"] == "ended":
+        what = f"the follower's last status is of {summary['now'][:19]}: {summary['state']}"
         yield Fault(what, str(path), f"systemctl restart birthmark-follow; {log}")
         return
-    if (told["lag"] or 0) > site.settings.history_lag:
-        what = f"the follower is {told['lag']:,.0f} s behind the traffic"
+    if (summary["lag"] or 0) > site.settings.history_lag:
+        what = f"the follower is {summary['lag']:,.0f} s behind the traffic"
         do = "give it more of the processor, or follow less (a server of several)"
         yield Fault(what, str(path), do)
-    if told["dropped"]:
-        what = f"the capture dropped {counted(told['dropped'], 'packets')} since the follower began"
+    if summary.get("unread"):
+        do = "correct the capture or the mount: see Capture"
+        yield Fault(f"the follower cannot read all: {summary['unread']}", str(path), do)
+    if summary["dropped"]:
+        what = (
+            f"the capture dropped {counted(summary['dropped'], 'packets')} since the follower began"
+        )
         yield Fault(what, str(path), "capture with a larger buffer (tcpdump -B 65536)")
 
 
 def datasets_(site: Site) -> Iterator[Finding]:
-    """Find what a run that was killed has left, a lock that is held, and tables that are damaged.
+    """Find leftovers of a killed run, a lock that is held, and damaged tables.
 
-    Tables are compared by their sizes: the nightly run compares checksums of all that it reads.
+    Only sizes of tables are compared; the nightly run compares the checksums of its inputs.
     """
     place = site.installed.datasets
     if not place.is_dir():
@@ -142,12 +160,14 @@ def datasets_(site: Site) -> Iterator[Finding]:
     night = site.night
     if at_work and night is not None and night.is_open and site.now - night.began > _LONG:
         what = f"a night has been at work since {night.began:%Y-%m-%d %H:%M} (UTC)"
-        do = "see what it does (journalctl --unit birthmark-nightly); if it hangs, kill it"
+        do = "check its progress (journalctl --unit birthmark-nightly); if it hangs, kill it"
         yield Fault(what, str(place / ".lock"), do)
     left = [*durable.left_in(place), *place.glob(f"{SCRATCH}*"), *place.glob(INCOMING)]
     if left and not at_work:
         what = f"a run that was killed left {counted(len(left), 'things')}"
-        yield Fault(what, str(left[0]), "run birthmark nightly: it finishes the work, and clears")
+        yield Fault(
+            what, str(left[0]), "run birthmark nightly: it finishes the work, and cleans up"
+        )
     for dataset in site.held:
         yield from _changed(dataset.path)
 

@@ -1,4 +1,4 @@
-"""Units of systemd: whether they are those that this release makes of the configuration."""
+"""Units of systemd: whether they match this release and the configuration."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from birthmark.install import Site as Installed
 from birthmark.install import files
 
 _SYSTEMD = Path("/run/systemd/system")
-"""It is there where systemd runs (sd_booted(3))."""
+"""Present if systemd runs (sd_booted(3))."""
 
 _TIMER = Path("timers.target.wants", "birthmark-nightly.timer")
 
 
 def units(site: Site) -> Iterator[Finding]:
-    """Find units that are missing, or not as this release makes them, and a timer that is off."""
+    """Find units that are missing or outdated, and a timer that is off."""
     place = site.units
     there = {path.name for path in place.glob("birthmark*")} if place.is_dir() else set()
     if not there:
@@ -30,10 +30,10 @@ def units(site: Site) -> Iterator[Finding]:
         if not path.is_file():
             yield Fault("is missing", str(path), f"{make}; systemctl daemon-reload")
         elif path.read_text(errors="replace") != file.text:
-            what = "is not as this release makes it of the configuration"
+            what = "differs from this release's unit for the configuration"
             yield Fault(what, str(path), f"{make}; systemctl daemon-reload, and restart it")
     if not (place / _TIMER).exists():
-        what = "the timer is not enabled, so that no night begins by itself"
+        what = "the timer is not enabled, so no night starts"
         yield Fault(what, str(place / _TIMER), "systemctl enable --now birthmark-nightly.timer")
 
 

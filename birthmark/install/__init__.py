@@ -1,6 +1,6 @@
-"""What has a system run Birthmark by itself: systemd's units, FreeBSD's rc.d and periodic scripts.
+"""Files by which a system runs Birthmark: systemd's units, FreeBSD's rc.d and periodic scripts.
 
-They are made from the configuration of the nightly run, which says what must be written to.
+The nightly run's configuration names the directories that they need.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from birthmark.training.nightly.trace_files import beginning
 from birthmark.training.registry.versions import is_remote
 
 WORKER_MEMORY = 500
-"""What a worker of the service takes at most, in MB, as ``docs/serving.md`` promises."""
+"""Memory limit of a worker of the service, in MB (``docs/serving.md``)."""
 
 SPARE_MEMORY = 300
-"""What they may take beyond that, in MB: the process that keeps them, and pages of files."""
+"""Memory beyond the workers', in MB: their supervisor, and pages of files."""
 
-FOLLOW_MEMORY = 1500
-"""What the follower may take at most, in MB: what it needs, and pages of files."""
+FOLLOW_BASE = 800
+"""Memory of the follower besides its ``memory``, in MB: program, live history, published model and
+pages of files."""
 
 HISTORY = Path("/run/birthmark-follow/history")
-"""Where the follower keeps the live history."""
+"""Directory of the live history."""
 
 _WORKERS = re.compile(rf"^\s*{variable('workers')}\s*=\s*[\"']?(\d+)[\"']?\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
@@ -44,7 +45,7 @@ _HOMES = (Path("/home"), Path("/root"), Path("/run/user"))
 
 @dataclass(frozen=True)
 class File:
-    """A file of a system: where it belongs, and what is in it."""
+    """A file of a system: its path and contents."""
 
     path: Path
     text: str
@@ -58,15 +59,15 @@ class File:
 
 @dataclass(frozen=True)
 class Site:
-    """What a system's files are made from.
+    """The values that a system's files are made from.
 
     Attributes:
     ----------
-    config : the absolute path of the configuration, and ``settings``, what is in it.
-    user : who it runs as; socket: the Unix socket to answer at, or None for TCP to its own host.
+    config : the absolute path of the configuration; ``settings``: its contents.
+    user : the user to run as; socket: the Unix socket to listen at, or None for TCP on localhost.
 
-    Raises ValueError for paths and users that would have to be quoted in units and scripts, and for
-    a socket whose directory is not its own.
+    Raises ValueError for paths and users that units and scripts would have to quote, and for a
+    socket in a shared directory.
 
     """
 
@@ -76,7 +77,7 @@ class Site:
     socket: Path | None = None
 
     def __post_init__(self) -> None:
-        """Check what goes into the files."""
+        """Check the values."""
         if not _USER.fullmatch(self.user):
             raise ValueError(f"{self.user!r}: expected a user's name")
         for path in filter(
@@ -89,12 +90,12 @@ class Site:
                 )
         if self.socket is not None and _is_shared(self.socket):
             raise ValueError(
-                f"{self.socket}: expected a socket in a directory of its own, outside of /tmp, as"
+                f"{self.socket}: expected a socket in a separate directory, outside of /tmp, as"
                 " /run/birthmark/socket"
             )
 
     def missing(self) -> list[str]:
-        """Return why it would not start as things are: a line for each directory."""
+        """Return a line for each directory that prevents a start."""
         return [
             *(
                 f"{place} is closed to {self.user}, who needs {path}"
@@ -104,13 +105,13 @@ class Site:
         ]
 
     def shut(self) -> dict[Path, Path]:
-        """Return by what is closed to the user which path behind it is needed."""
+        """Return the needed path behind each directory that is closed to the user."""
         needed = (self.program, Path(sys.executable), self.config)
         return {place: path for path in needed if (place := closed(self.user, path))}
 
     @property
     def program(self) -> Path:
-        """Return the program's path: that of the environment that this runs in."""
+        """Return the path of this environment's program."""
         return Path(sys.prefix) / "bin" / "birthmark"
 
     @property
@@ -131,18 +132,24 @@ class Site:
 
     @property
     def followed(self) -> Path | None:
-        """Return the directory of what is followed, if anything is."""
+        """Return the directory of followed datasets, if any."""
         return None if self.settings.follow is None else _whole(self.settings.follow.datasets)
 
     @property
     def source(self) -> Path | None:
-        """Return what a unit of its own follows, if there is to be one."""
+        """Return the source of the follower's unit, if there is one."""
         follow = self.settings.follow
         return None if follow is None or follow.source is None else _whole(follow.source)
 
     @property
+    def follow_memory(self) -> int:
+        """Return the follower's memory setting, in MB."""
+        follow = self.settings.follow
+        return 0 if follow is None else follow.memory
+
+    @property
     def sent(self) -> str:
-        """Return the options by which the follower tells a service on another host."""
+        """Return the follower's options to send to a service on another host."""
         follow = self.settings.follow
         if follow is None or follow.send is None:
             return ""
@@ -153,17 +160,17 @@ class Site:
 
     @property
     def devices(self) -> list[str]:
-        """Return the devices whose F2FS has its lists refreshed after each night."""
+        """Return the F2FS devices whose lists are refreshed after each night."""
         return self.settings.f2fs.devices if self.settings.f2fs else []
 
     @property
     def environment(self) -> Path:
-        """Return the file of the service's other settings, which need not be there."""
+        """Return the file of the service's other settings, which may be missing."""
         return self.config.parent / "serve.env"
 
     @property
     def workers(self) -> int:
-        """Return how many workers that file has the service keep."""
+        """Return the number of workers set in that file."""
         if not self.environment.exists():
             return 1
         found = _WORKERS.findall(self.environment.read_text(errors="replace"))
@@ -182,7 +189,7 @@ class Site:
         return [place for place in places if isinstance(place, Path)]
 
     def values(self) -> dict[str, Any]:
-        """Return what the templates are filled in with."""
+        """Return the values of the templates."""
         registry = [self.registry] if isinstance(self.registry, Path) else []
         places = [*self._paths, self.config, self.program, Path(sys.executable).resolve()]
         if self.socket is not None:
@@ -202,7 +209,8 @@ class Site:
             "sent": self.sent,
             "history": HISTORY,
             "f2fs": self.devices,
-            "follow_memory": FOLLOW_MEMORY,
+            "follow_budget": self.follow_memory,
+            "follow_memory": self.follow_memory + FOLLOW_BASE,
             "workers": self.workers,
             "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
             "written_by_service": [*registry, *([self.log] if self.log else [])],
@@ -237,17 +245,17 @@ SYSTEMS: dict[str, dict[Path, bool]] = {
         _LOCAL / "periodic/daily/500.birthmark": True,
     },
 }
-"""Where each system has its files, and whether they are scripts."""
+"""Paths of each system's files, and whether they are scripts."""
 
 _LEFT_OUT: dict[str, Callable[[Site], bool]] = {
     "birthmark-follow.service": lambda site: site.source is None,
     "birthmark-f2fs@.service": lambda site: not site.devices,
 }
-"""The files that are left out at some sites: of nothing to follow, and of no F2FS."""
+"""The files left out at sites without a follower or F2FS."""
 
 
 def files(system: str, site: Site) -> list[File]:
-    """Return the files that have a `system` run Birthmark at a `site`."""
+    """Return the files by which a `system` runs Birthmark at a `site`."""
     templates = Environment(
         loader=PackageLoader("birthmark.install", f"{system}"),
         undefined=StrictUndefined,

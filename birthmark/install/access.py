@@ -1,4 +1,4 @@
-"""Whether a user can come to a file, and use it: the permission bits on its way."""
+"""Access of a user to a file, by the permission bits along its path."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ SEARCH, WRITE, READ = 0o1, 0o2, 0o4
 
 
 def closed(user: str, path: Path, needed: int = READ) -> Path | None:
-    """Return what keeps `user` from using `path`, the directory nearest to the root; or None.
+    """Return the first directory from the root that denies `user` the use of `path`, or None.
 
-    To use it is to have the bits that are `needed` there.
-
-    A user who does not exist yet will have the group of that name. What is not there keeps nobody
-    away. Access control lists are not looked at.
+    To use it is to have the bits `needed`. A user who does not exist yet will have the group of
+    that name. Missing directories deny nothing. Access control lists are ignored.
     """
     real = path.resolve()
     for place in (*reversed(real.parents), real):
@@ -30,7 +28,7 @@ def closed(user: str, path: Path, needed: int = READ) -> Path | None:
 
 
 def grants(user: str, path: Path, needed: int) -> bool:
-    """Return whether the bits of `path` itself let `user` do all that is `needed`."""
+    """Return whether the bits of `path` itself grant `user` all of `needed`."""
     return _bits(user, path.stat()) & needed == needed
 
 

@@ -1,11 +1,11 @@
 """Traces without the names of people and machines (thesis section 3.6.1).
 
-Users, groups, hosts and names are replaced at random, each always by the same: nothing can be
-computed from a replacement, and only who has the mapping can undo it. The work is done by
+Users, groups, hosts and names are replaced at random, each always by the same pseudonym. Nothing
+can be computed from a pseudonym; only the holder of the mapping can undo it. The work is done by
 ``native/tables/src/anonymize``.
 
-A name is mapped piece by piece, so that models find in the anonymized trace just what they found
-in the original, and are right as often:
+A name is mapped piece by piece, so models find the same structure in the anonymized trace, and are
+right as often:
 
 - It is cut at its periods, a path at its slashes too. The pieces of one text have one image
   wherever they stand, so files with one suffix have names with one suffix.
@@ -21,22 +21,22 @@ in the original, and are right as often:
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.data.anonymize.columns import treatments as treatments
     from birthmark.data.anonymize.mapping_file import MappingError as MappingError
-    from birthmark.data.anonymize.mapping_file import opened as opened
+    from birthmark.data.anonymize.mapping_file import open_mapping as open_mapping
     from birthmark.data.anonymize.run import Summary as Summary
     from birthmark.data.anonymize.run import anonymize as anonymize
     from birthmark.data.anonymize.settings import Settings as Settings
     from birthmark.data.anonymize.settings import read_settings as read_settings
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.data.anonymize.columns": ["treatments"],
-        "birthmark.data.anonymize.mapping_file": ["MappingError", "opened"],
+        "birthmark.data.anonymize.mapping_file": ["MappingError", "open_mapping"],
         "birthmark.data.anonymize.run": ["Summary", "anonymize"],
         "birthmark.data.anonymize.settings": ["Settings", "read_settings"],
     },

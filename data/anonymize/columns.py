@@ -1,7 +1,7 @@
-"""What becomes of each column of the tables.
+"""The treatment of each column of the tables.
 
-A column that is not declared here cannot be written: what a new one holds must be thought of
-before it leaves the site.
+A column without a declared treatment cannot be written, so a new one is considered before it leaves
+the site.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _MAPPED: dict[Treatment, str] = {
     # users and groups by name
     "user_name": "owner_name set_owner_name dir_owner_name dir2_owner_name entries.owner_name",
     "group_name": "group_name set_group_name dir_group_name dir2_group_name entries.group_name",
-    # names of machines, and what a client remarks
+    # machine names, and clients' comments
     "label": "machine tag",
     "host": "server client",
     # handles: a server may put a path or an owner into them
     "handle": "fh fh2 new_fh dir_fh entries.fh",
-    # bytes of the hosts' own making: FreeBSD puts the client's address into a create verifier
+    # opaque bytes chosen by hosts: FreeBSD puts the client's address into a create verifier
     "opaque": (
         "cookie_verifier create_verifier reply_verifier state_owner session stateid reply_stateid"
     ),
@@ -48,7 +48,7 @@ _MAPPED: dict[Treatment, str] = {
     "line": "line call_text reply_text",
 }
 
-_KEPT = """
+_UNCHANGED = """
 time reply_time server_port client_port transport version xid op status retransmits
 duplicate_replies short offset count begin_offset total_count max_count cookie stable how access
 guard_ctime set_ftype set_rdev_major set_rdev_minor set_mode set_size set_atime set_atime_how
@@ -66,9 +66,9 @@ reply program
 calls replies unanswered orphans unseen holes missing_bytes lost fraction dropped unwatched
 call_form call_con call_len reply_form reply_con reply_len
 minor_version compound_index compound_status opcode client_id slot sequence open_claim share_access
-share_deny open_flags delegation lock_type layout_type layout_mode length offset2 reply_offset
-reply_length asked_attributes attributes_set set_umask dir_change_atomic dir2_change_atomic
-fs_lease_time last_closed
+share_deny open_flags delegation lock_type layout_type layout_mode stripe_unit last_offset length
+offset2 reply_offset reply_length asked_attributes attributes_set set_umask dir_change_atomic
+dir2_change_atomic fs_lease_time last_closed
 model point create_time
 """
 
@@ -83,7 +83,7 @@ COLUMNS: dict[str, Treatment] = {
 """The treatment of every column that may be written, by its name; in every table it is the same.
 A field of the structures in a list is named after both, ``entries.name``."""
 
-COLUMNS |= dict.fromkeys(_KEPT.split(), "keep")
+COLUMNS |= dict.fromkeys(_UNCHANGED.split(), "keep")
 COLUMNS |= {
     prefix + column: "keep"
     for prefix in ("", "dir_", "dir2_", "entries.")
@@ -98,8 +98,9 @@ OMITTED: dict[Treatment, str] = {
     "group": "groups",
     "group_name": "groups",
 }
-"""Which word of the settings' ``omit`` leaves columns of a treatment out. Hosts are not among
-them: every row needs one, and the one that is left out is 0."""
+"""The word of the settings' ``omit`` that leaves out columns of a treatment. Hosts cannot be
+omitted: every row needs one, and an omitted column would be 0.
+"""
 
 
 def leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.Field]]:

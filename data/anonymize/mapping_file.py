@@ -1,4 +1,4 @@
-"""The mapping's file: only its owner may read it, and one process at a time uses it."""
+"""The mapping's file: readable by its owner alone, and used by one process at a time."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from birthmark.data.common.durable import LockedError, locked, make_like, replac
 from birthmark_native import AnonymizeError, Mapping
 
 MODE = 0o600
-"""Read and written by its owner alone: it undoes the anonymization."""
+"""Read and written by its owner alone, since it can undo the anonymization."""
 
 _SETTINGS = "settings "
 _LONGEST = 1 << 20  # characters of the second line
 
 
 class MappingError(ValueError):
-    """A mapping file that cannot be used; it was left as it was."""
+    """A mapping file that cannot be used; it was not changed."""
 
 
 @dataclass(frozen=True)
 class MappingFile:
-    """A mapping, what stays and is left out by it, and the file that keeps both."""
+    """A mapping, its settings, and the file that holds both."""
 
     path: Path
     settings: Settings
     mapping: Mapping
 
     def save(self) -> None:
-        """Write the mapping in place of the one that was there; at no time may others read it."""
-        with replaced(self.path) as aside:
-            make_like(self.path, aside, MODE)
-            self.mapping.write(str(aside), self.settings.model_dump_json())
+        """Replace the mapping's file; at no time may others read it."""
+        with replaced(self.path) as temporary:
+            make_like(self.path, temporary, MODE)
+            self.mapping.write(str(temporary), self.settings.model_dump_json())
 
 
 @contextmanager
-def opened(
+def open_mapping(
     path: Path, settings: Settings | None = None, seed: int | None = None
 ) -> Iterator[MappingFile]:
-    """Yield the mapping that a file keeps, or a new one; a lock shuts others out until the end.
+    """Yield the mapping in a file, or a new one; a lock keeps other processes out until the end.
 
     Args:
-        path: the mapping's file, which `MappingFile.save` writes, and nothing else.
-        settings: what stays and what is left out; None: what the file says, or the defaults.
-        seed: for examples and tests alone, a new mapping follows from it. Who knows it can undo
-            the mapping; None draws from the operating system.
+        path: the mapping's file; only `MappingFile.save` writes it.
+        settings: what stays and what is left out; None: as the file has it, or the defaults.
+        seed: the new mapping follows from it, and anyone who knows it can undo the mapping: for
+            examples and tests only. None draws from the operating system.
 
     Raises:
         MappingError: the file is damaged, others may read it, it has other settings or another
@@ -73,8 +73,8 @@ def opened(
 
 def _new(settings: Settings, seed: int | None) -> Mapping:
     mapping = Mapping(settings.prefix, settings.handles == "map", _omit(settings), seed)
-    for kind, kept in settings.kept().items():
-        for what in kept:
+    for kind, words_to_keep in settings.words_to_keep().items():
+        for what in words_to_keep:
             mapping.keep(kind, what.encode())
     return mapping
 
@@ -92,15 +92,15 @@ def _omit(settings: Settings) -> list[str]:
 
 
 def _checked(path: Path, wanted: Settings | None, seed: int | None) -> Settings:
-    """Return a file's settings, once it is known that it may be used."""
+    """Return a file's settings, after checking that the file may be used."""
     about = path.stat()
     if not stat.S_ISREG(about.st_mode):
         raise MappingError(f"{path}: expected a file")
     mode = stat.S_IMODE(about.st_mode)
     if mode & 0o077:
         raise MappingError(
-            f"{path}: its mode is {mode:04o}, so that others may read or write it: expected "
-            f"{MODE:04o} (chmod 600), and that whoever has read it can undo the mapping"
+            f"{path}: mode {mode:04o} lets others read or write it: expected "
+            f"{MODE:04o} (chmod 600); whoever has read it can undo the mapping"
         )
     found, drawn = _head(path)
     if wanted is not None and wanted != found:
@@ -114,7 +114,7 @@ def _checked(path: Path, wanted: Settings | None, seed: int | None) -> Settings:
 
 
 def _head(path: Path) -> tuple[Settings, str]:
-    """Return what a file's second and third line say."""
+    """Return the contents of a file's second and third line."""
     with path.open(encoding="utf-8", errors="replace") as file:
         file.readline(_LONGEST)
         line, seed = file.readline(_LONGEST), file.readline(_LONGEST)

@@ -9,7 +9,7 @@ from birthmark.data.settings import WORKLOADS
 
 
 def passed_on(marks: Iterable[Mark]) -> list[Mark]:
-    """Return of marks what can hold no more than a mark does: a workload's name and the seed."""
+    """Return marks stripped to a workload's name and the seed, so that nothing else passes."""
     return distinct(
         {
             "name": mark["name"] if mark["name"] in WORKLOADS else "unknown",

@@ -1,4 +1,4 @@
-"""One run: traces and datasets in, text or a dataset out, and the mapping kept."""
+"""One run: traces and datasets in, text or a dataset out, and the mapping saved."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.anonymize.mapping_file import MappingFile, opened
+from birthmark.data.anonymize.mapping_file import MappingFile, open_mapping
 from birthmark.data.anonymize.marks import passed_on
 from birthmark.data.anonymize.settings import Settings
 from birthmark.data.anonymize.tables import Progress, TableWriter
-from birthmark.data.common.durable import replaced
+from birthmark.data.common.durable import error_context, output
 from birthmark.data.common.rates import per_second
 from birthmark.data.datasets.ingests import records
 from birthmark.data.datasets.tables import DatasetWriter
 from birthmark.data.generated import Mark, comment, in_comment, in_dataset
-from birthmark.data.traces.inputs import Beginnings, each_once, without_nfs
+from birthmark.data.traces import unread
+from birthmark.data.traces.inputs import TraceOrderCheck, reject_duplicates
 from birthmark.data.traces.reader import marks_of, open_trace
 from birthmark_native import LivesBuilder, TextRewriter
 
@@ -31,24 +32,24 @@ STREAM = "-"
 
 @dataclass
 class Summary:
-    """What a run did. Of text, ``records_in`` equals ``records_out`` and both kinds of dropped."""
+    """The result of a run. For text, ``records_in`` equals ``records_out`` plus all dropped."""
 
     out: str
     mapping: str
     records_in: int = 0
     """Lines of text, records of traces, rows of datasets."""
     records_out: int = 0
-    """Lines written; of tables, the rows of all."""
+    """Lines written; for tables, the rows of all."""
     comments_dropped: int = 0
     damaged_dropped: dict[str, int] = field(default_factory=dict)
-    """Records that cannot be read and may hold what they should not, by the reason."""
+    """Unreadable records by reason: they may hold what must not leave the site."""
     rows: dict[str, int] = field(default_factory=dict)
     mapped: dict[str, int] = field(default_factory=dict)
-    """What the mapping knows now, by kind."""
+    """Entries of the mapping, by kind."""
     generated: list[Mark] = field(default_factory=list)
-    """The marks of what was generated (`data.generated`)."""
+    """The marks of generated inputs (`data.generated`)."""
     warnings: list[str] = field(default_factory=list)
-    """What may be meant, or be a mistake: of traces that hold no NFS."""
+    """Warnings about likely mistakes, such as traces that hold no NFS."""
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -72,11 +73,11 @@ def anonymize(
         out: the text's file (``-`` is standard output), compressed as its name ends (``.gz``,
             ``.bz2``, ``.xz``, ``.zst``); or the dataset's directory, added to if it is there.
         mapping: the mapping's file; made if need be, else extended.
-        settings: what stays and what is left out; None: as the file says, or the defaults.
-        seed: for examples and tests alone: a new mapping follows from it.
+        settings: what stays and what is left out; None: as the file has it, or the defaults.
+        seed: the new mapping follows from it: for examples and tests only.
         progress: called with an input and how many of its records were read.
 
-    The mapping is saved before the output takes its name. When anything fails, no output does.
+    The mapping is saved before the output takes its name. After any failure there is no output.
     """
     began = time.monotonic()
     kinds = {_kind(path) for path in inputs}
@@ -85,9 +86,9 @@ def anonymize(
     if out == STREAM and kinds != {"text"}:
         raise ValueError("-: expected a dataset's directory: only text goes to standard output")
     _check_apart(inputs, out, mapping)
-    each_once(inputs)
+    reject_duplicates(inputs)
     summary = Summary(out, str(mapping))
-    with opened(mapping, settings, seed) as file:
+    with open_mapping(mapping, settings, seed) as file:
         if kinds == {"text"}:
             _text(inputs, file, summary, progress)
         else:
@@ -98,7 +99,7 @@ def anonymize(
 
 
 def _kind(path: str) -> str:
-    """Return what an input becomes: text or tables."""
+    """Return the kind of output that an input becomes: text or tables."""
     if path == STREAM:
         return "text"
     if Path(path).is_dir():
@@ -108,7 +109,7 @@ def _kind(path: str) -> str:
 
 
 def _check_apart(inputs: Sequence[str], out: str, mapping: Path) -> None:
-    """Raise ValueError where the output would take the place of an input or of the mapping."""
+    """Raise ValueError if the output would replace an input or the mapping."""
     others = [mapping, *(Path(path) for path in inputs if path != STREAM)]
     if out != STREAM and Path(out).resolve() in [path.resolve() for path in others]:
         raise ValueError(f"{out}: expected an output apart from the inputs and the mapping")
@@ -142,15 +143,18 @@ def _mark(rewriter: TextRewriter, summary: Summary, marks: Sequence[Mark]) -> No
 
 @contextmanager
 def _text_output(out: str) -> Iterator[tuple[Path, str]]:
-    """Yield the file to write, and its suffix, which says how it is compressed.
+    """Yield the file to write, and its suffix, which selects the compression.
 
-    Standard output is given the text only once all of it is there, and the mapping is saved.
+    Standard output receives the text only when all of it is ready and the mapping is saved.
     """
     if out != STREAM:
-        with replaced(Path(out)) as aside:
-            yield aside, Path(out).suffix.lstrip(".")
+        with output(Path(out)) as temporary:
+            yield temporary, Path(out).suffix.lstrip(".")
         return
-    with tempfile.NamedTemporaryFile(prefix="birthmark-") as spool:
+    with (
+        error_context(Path(tempfile.gettempdir())),
+        tempfile.NamedTemporaryFile(prefix="birthmark-") as spool,
+    ):
         yield Path(spool.name), ""
         shutil.copyfileobj(spool, sys.stdout.buffer, 1 << 20)
         sys.stdout.buffer.flush()
@@ -161,7 +165,7 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
     marks: list[Mark] = []
     with DatasetWriter(Path(summary.out)) as dataset:
         writer = TableWriter(dataset, file.mapping, file.settings)
-        lives, beginnings = LivesBuilder(), Beginnings()
+        lives, beginnings = LivesBuilder(), TraceOrderCheck()
         for each in inputs:
             if Path(each).is_dir():
                 marks += in_dataset(Path(each))
@@ -171,8 +175,7 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
             writer.add_trace(trace, lives, beginnings, progress)
             marks += [trace.generated] if trace.generated else []
             counts = trace.counts()
-            if why := without_nfs(each, counts):
-                summary.warnings.append(why)
+            summary.warnings += unread.warnings(each, counts)
             summary.records_in += counts["records"]
             damaged += Counter(counts["damaged"])
         lives.finish()
@@ -182,7 +185,7 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
         summary.records_out = writer.rows.total()
         summary.damaged_dropped = dict(sorted(damaged.items()))
         summary.generated = passed_on(marks)
-        # no more than that: an ingest's record names its traces
+        # nothing else: an ingest's record names its traces
         record = {
             "anonymized": True,
             "rows": summary.rows,

@@ -1,4 +1,4 @@
-"""What stays as it is, and what is left out: the settings of a mapping, read from a TOML file.
+"""The settings of a mapping, read from a TOML file: what stays, and what is left out.
 
 names = [".inbox", ".pinerc", "CVS"]    # all optional; `Settings` has the defaults
 suffixes = ["lock"]
@@ -28,9 +28,9 @@ Name = Annotated[str, Field(min_length=1)]
 class Settings(Strict):
     """The settings of a mapping. A list that is given takes the place of the default one.
 
-    The defaults of the names are the thesis's own examples (section 3.6.1): programs chose them,
-    so that they tell nothing of who has such a file. The ids are those of the system's own
-    accounts, which it helps to be able to tell from people.
+    The defaults of the names are the thesis's own examples (section 3.6.1): programs chose them, so
+    they reveal nothing about a file's owner. The ids are those of system accounts, which readers
+    need to tell from people.
     """
 
     names: tuple[Name, ...] = Field(
@@ -62,11 +62,11 @@ class Settings(Strict):
         default="map", description="whether file handles are mapped, or stay"
     )
     omit: tuple[Literal["names", "users", "groups", "addresses"], ...] = Field(
-        default=(), description="what is left out altogether"
+        default=(), description="columns to leave out"
     )
 
-    def kept(self) -> dict[str, tuple[str, ...]]:
-        """Return what stays, by kind of thing, as the mapping names them."""
+    def words_to_keep(self) -> dict[str, tuple[str, ...]]:
+        """Return the values that stay, by kind of thing, as the mapping names the kinds."""
         suffixes = tuple(suffix.lstrip(".") for suffix in self.suffixes)
         return {
             "name": self.names + suffixes,
@@ -78,5 +78,5 @@ class Settings(Strict):
 
 
 def read_settings(path: Path) -> Settings:
-    """Read and check a settings file; raise `ValueError`, naming file and key, if it is none."""
+    """Read and check a settings file; raise `ValueError`, naming file and key, if it is invalid."""
     return read_toml(path, Settings)

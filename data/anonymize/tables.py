@@ -1,4 +1,4 @@
-"""The tables of a dataset, anonymized: of another dataset, or of traces."""
+"""Anonymized tables of a dataset, made from another dataset or from traces."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, with_server
 from birthmark.data.schema import filled
-from birthmark.data.traces.inputs import Beginnings
+from birthmark.data.traces.inputs import TraceOrderCheck
 from birthmark.data.traces.reader import Trace
 from birthmark_native import LivesBuilder, Mapping
 
 BATCH_ROWS = 32_768
-"""Rows read at a time: enough that a batch's own cost does not count, few enough for memory."""
+"""Rows read at a time: large enough to amortize a batch's fixed cost, small enough for memory."""
 
 
 Progress = Callable[[str, int], None]
@@ -29,7 +29,7 @@ Progress = Callable[[str, int], None]
 class TableWriter:
     """Maps rows on their way into a dataset.
 
-    A table that needs what is left out, as the names table needs names, is left out itself.
+    A table whose columns are omitted, as the names table without names, is left out as a whole.
     """
 
     def __init__(self, dataset: DatasetWriter, mapping: Mapping, settings: Settings) -> None:
@@ -42,7 +42,7 @@ class TableWriter:
         self.rows: Counter[str] = Counter()
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
-        """Add rows of the table named."""
+        """Add rows of a table."""
         if table not in self._treatments or not batch.num_rows:
             return
         mapped = self._mapping.batch(batch, self._treatments[table])
@@ -50,11 +50,11 @@ class TableWriter:
         self.rows[table] += batch.num_rows
 
     def add_trace(
-        self, trace: Trace, lives: LivesBuilder, beginnings: Beginnings, progress: Progress
+        self, trace: Trace, lives: LivesBuilder, beginnings: TraceOrderCheck, progress: Progress
     ) -> None:
-        """Add a trace's operations, and the lives that end in it. What is damaged is left out."""
+        """Add a trace's operations, and the lives that end in it; leave out damaged records."""
         rows = 0
-        lives.loss_told(trace.tells_loss)
+        lives.set_losses_known(trace.tells_loss)
         for batch in beginnings.of(trace.path, trace):
             self._add_loss(trace, lives)
             lives.update(batch)
@@ -78,7 +78,7 @@ class TableWriter:
         trace.take_damaged()
 
     def add_lives(self, lives: LivesBuilder) -> bool:
-        """Add the lives that have ended; False if there were none."""
+        """Add the lives that have ended; return False if there were none."""
         files, names = lives.take_files(), lives.take_names()
         self.write("files", files)
         self.write("names", names)
@@ -87,7 +87,7 @@ class TableWriter:
     def add_dataset(self, directory: Path, progress: Progress) -> int:
         """Add the tables of a dataset, and return how many rows it has.
 
-        Its quarantine and its records of ingests are left out: they may hold anything.
+        Its quarantine and ingest records are left out: they may hold anything.
         """
         rows = 0
         for table, batch in _batches(directory):
@@ -110,7 +110,7 @@ def _with_docs(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _batches(directory: Path) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield the rows of a dataset's tables, whole: with columns younger than a file, too."""
+    """Yield all rows of a dataset's tables, with columns that are newer than a file filled in."""
     for table, schema in TABLES.items():
         for path in table_files(directory, table):
             with pq.ParquetFile(path) as file:

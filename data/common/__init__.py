@@ -1,5 +1,5 @@
-"""What every folder may use and none owns.
+"""Code shared by every folder.
 
-Files written whole or not at all, locks, the words that people type and read (sizes, durations,
-counts, percentages), the reasons why settings are refused, and the style of plots.
+Atomic file writes, locks, the parsing and formatting of sizes, durations, counts and percentages,
+messages about refused settings, and the style of plots.
 """

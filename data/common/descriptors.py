@@ -1,4 +1,4 @@
-"""File descriptors that are closed in the end."""
+"""File descriptors that are closed at the end of a block."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def duration(text: str) -> int:
     """Return the microseconds of a duration such as ``5m``, ``1.5h``, ``500ms`` or ``1d``.
 
     Raises:
-        ValueError: it is none, or not above zero.
+        ValueError: it is not a duration, or not above zero.
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text)
     micros = round(float(match[1]) * _UNITS[match[2]]) if match else 0

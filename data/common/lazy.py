@@ -1,4 +1,4 @@
-"""Names that a package offers from its modules, each imported when it is first used."""
+"""Lazy exports of a package: each module is imported when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from types import ModuleType
 from typing import Any
 
 
-def offered(
+def lazy_exports(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], list[str]]:
     """Return the ``__getattr__`` (PEP 562) and ``__all__`` of a package.
 
-    ``homes`` has the names that it offers of each module. So who needs one module of a package does
-    not import what the others need. The function raises ``AttributeError`` for other names.
-    ``dir`` of the package, which shells complete names from, tells the names, and the modules of
-    the package that are imported.
+    ``homes`` has the names that each module exports, so that a caller imports only the modules it
+    uses. The function raises ``AttributeError`` for other names. ``dir`` of the package, which
+    shells complete names from, lists the names and the imported modules.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
 

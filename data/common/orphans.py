@@ -1,4 +1,4 @@
-"""Processes that end with the one that began them."""
+"""Processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import threading
 import time
 
 GLANCE = 0.5
-"""How often a process looks whether the one that began it is still there, seconds."""
+"""Seconds between checks that the parent still exists."""
 
 
 def end_with(parent: int, by: signal.Signals) -> None:
-    """End this process by a signal once its `parent` was killed: nobody waits for what it does."""
+    """End this process by a signal once its `parent` was killed, as nobody waits for its result."""
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -9,5 +9,5 @@ def percent(part: float, whole: float) -> float | None:
 
 
 def shown(percentage: float | None) -> str:
-    """Return a percentage as people read it, such as ``99.62%``; a dash where there is none."""
+    """Return a percentage for display, such as ``99.62%``; a dash for None."""
     return "–" if percentage is None else f"{percentage:.2f}%"

@@ -1,17 +1,17 @@
-"""How plots look: the same colours, dashes and fonts in each, and the same bytes each time."""
+"""The style of plots: the same colours, dashes and fonts, and reproducible bytes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.common.durable import replaced
+from birthmark.data.common.durable import output
 
 FORMATS = (".svg", ".png")
-"""The endings of files that a plot may be written to."""
+"""The suffixes of files that a plot may be written to."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Told apart by readers of any colour vision (Okabe and Ito), and in print by their dashes."""
+"""Distinct for readers of any colour vision (Okabe and Ito), and in print by their dashes."""
 
 DASHES: tuple[Any, ...] = (
     "-",
@@ -37,8 +37,8 @@ STYLE: Any = {
 
 
 def save(figure: Any, out: Path, dpi: int = 150) -> None:
-    """Write a figure of matplotlib as its file's ending says, SVG or PNG, whole or not at all."""
+    """Write a figure of matplotlib as SVG or PNG, by the file's suffix, atomically."""
     kind = out.suffix[1:]
     metadata = {"Date": None} if kind == "svg" else {}
-    with replaced(out) as aside:
-        figure.savefig(aside, format=kind, dpi=dpi, metadata=metadata)
+    with output(out) as temporary:
+        figure.savefig(temporary, format=kind, dpi=dpi, metadata=metadata)

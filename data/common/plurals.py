@@ -6,9 +6,9 @@ import re
 
 
 def counted(number: int, things: str) -> str:
-    """Return a count of `things`, a plural of which it makes the singular for one of them.
+    """Return a count of `things`, given as a plural, in the singular if the number is one.
 
-    ``1 reply without call``, ``2,000 replies without call``: no other word may end in one *s*.
+    ``1 reply without call``, ``2,000 replies without call``: no other word may end in a single *s*.
     """
     if number == 1:
         things = re.sub(r"(?<!s)s\b", "", re.sub(r"ies\b", "y", things))

@@ -1,8 +1,8 @@
-"""How fast something went."""
+"""Rates."""
 
 from __future__ import annotations
 
 
 def per_second(number: float, seconds: float) -> int | None:
-    """Return how many there were in a second; None where no time has passed."""
+    """Return a rate per second; None if no time has passed."""
     return round(number / seconds) if seconds else None

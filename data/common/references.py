@@ -1,6 +1,6 @@
-"""Code of other packages that a name stands for: ``package.module:name``, or an entry point.
+"""References to code of other packages: ``package.module:name``, or an entry point.
 
-To import it runs code, so only what a user names is imported, and nothing that is only stored.
+An import runs code, so only references given by a user are imported, never stored ones.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from birthmark.data.common.without_pandas import with_pandas
 
 
 def imported(reference: str, group: str) -> Any:
-    """Return what ``reference`` names: ``package.module:name``, or an entry point of ``group``.
+    """Import what ``reference`` names: ``package.module:name``, or an entry point of ``group``.
 
-    Raises ``ValueError``, which says what was expected, where there is none, or its package is not
-    installed or cannot be imported.
+    Raises ``ValueError`` with the expectation if there is none, or if its package is not installed
+    or cannot be imported.
     """
     with_pandas()
     module, colon, name = reference.partition(":")
@@ -35,9 +35,9 @@ def imported(reference: str, group: str) -> Any:
 
 
 def reference_to(thing: Any) -> str | None:
-    """Return ``package.module:name`` of a function or class; None where that finds another or none.
+    """Return ``package.module:name`` of a function or class; None if that finds another or nothing.
 
-    It does not for what is defined in a function, in a notebook or on a command line.
+    Objects defined in a function, in a notebook or on a command line have no such reference.
     """
     module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
     if not module or not name or module == "__main__":
@@ -55,7 +55,7 @@ def _entry_point(name: str, group: str) -> Any:
         there = ", ".join(sorted(found)) or "none"
         raise ValueError(
             f"{name!r}: expected package.module:name, or an entry point of the group {group!r},"
-            f" of which there are: {there}"
+            f" which has: {there}"
         )
     try:
         return found[name].load()

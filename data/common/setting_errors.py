@@ -1,11 +1,11 @@
-"""What is wrong with settings, in words: a line for each reason."""
+"""Messages about invalid settings: a line for each reason."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # not all that tells errors has asked pydantic
+if TYPE_CHECKING:  # most users of this module do not need pydantic
     from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
@@ -19,7 +19,7 @@ class InvalidError(ValueError):
 
 
 def check(model: type[BaseModel], **given: Any) -> None:
-    """Raise `InvalidError` where one of the settings that are given is none of `model`."""
+    """Raise `InvalidError` if a given setting is not valid in `model`."""
     from pydantic import ValidationError
 
     try:
@@ -29,9 +29,9 @@ def check(model: type[BaseModel], **given: Any) -> None:
 
 
 def reasons(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:
-    """Return what was wrong, one line for each setting, which it begins with.
+    """Return a line for each invalid setting, which begins with its name.
 
-    Of a setting that `model` does not have it says which may be meant, and which there are.
+    For a setting that `model` lacks, the line suggests a similar one, and lists all.
     """
     found = []
     for detail in error.errors(include_url=False):
@@ -41,7 +41,7 @@ def reasons(error: ValidationError, model: type[BaseModel] | None = None) -> lis
 
 
 def expected(detail: ErrorDetails) -> str:
-    """Return what was expected, without what pydantic puts before our own words."""
+    """Return the expectation, without pydantic's own prefix."""
     if detail["type"] == "value_error":
         return str(detail["ctx"]["error"])
     return detail["msg"]
@@ -50,12 +50,12 @@ def expected(detail: ErrorDetails) -> str:
 def _reason(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
     if detail["type"] == "extra_forbidden":
         return "there is no such setting" if model is None else _none(detail, model)
-    if detail["type"] in ("value_error", "missing"):  # what was found is all that is around it
+    if detail["type"] in ("value_error", "missing"):  # the input is all that surrounds it
         return expected(detail)
     return f"{expected(detail)}, found {detail['input']!r}"
 
 
 def _none(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    from birthmark.data.common.setting_names import no_setting  # which has asked pydantic
+    from birthmark.data.common.setting_names import no_setting  # which imports pydantic
 
     return no_setting(model, detail["loc"])

@@ -8,18 +8,19 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from birthmark.data.common.regular import SETTINGS_BYTES, read_regular
 from birthmark.data.common.setting_errors import InvalidError, reasons
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_toml(path: Path, model: type[Model]) -> Model:
-    """Return the settings in a file; raise `InvalidError`, naming file and keys, if it has others.
+    """Return the settings in a file; raise `InvalidError` with file and keys if some are invalid.
 
-    Raises OSError where it cannot be read.
+    Raises OSError if the file cannot be read.
     """
     try:
-        return model.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return model.model_validate(tomllib.loads(read_regular(path, SETTINGS_BYTES).decode()))
     except ValidationError as error:
         raise InvalidError([f"{path}: {reason}" for reason in reasons(error, model)]) from error
     except ValueError as error:

@@ -17,7 +17,7 @@ def size(text: str) -> int:
     """Return the bytes of a size such as ``4M``, ``1.5G`` or ``4096``; a K is 1024 bytes.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a size.
     """
     match = re.fullmatch(
         r"([0-9]{1,15}(?:\.[0-9]{1,6})?)([KMGT]?)(?:B|iB)?", text.strip(), re.IGNORECASE

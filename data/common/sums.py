@@ -1,4 +1,4 @@
-"""Rows added up."""
+"""Sums of rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 
 
 def summed(rows: pa.Table, keys: Sequence[str], columns: Sequence[str]) -> pa.Table:
-    """Return the sums of ``columns`` for what has the same ``keys``, in the order of the rows.
+    """Return the sums of ``columns`` for each value of ``keys``, in the order of the rows.
 
-    Without keys that is one row, of no rows too.
+    Without keys the result is one row, even for no rows.
     """
     of_none = pc.ScalarAggregateOptions(min_count=0)  # the sum is 0
     groups = rows.group_by([*keys], use_threads=False)

@@ -1,4 +1,4 @@
-"""Text that is not the program's own, as people may see it."""
+"""Escapes for untrusted text that people see."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 def visible(text: str) -> str:
-    r"""Return `text` with an escape for whatever does not print, line feeds and tabs too.
+    r"""Return `text` with an escape for everything unprintable, line feeds and tabs too.
 
-    Control characters, which a terminal obeys, and those that hide or turn the text around them
-    are written as in a Python string: ``\n``, ``\x1b``, ``\u202e``; bytes of a name that were no
-    UTF-8 as ``\xff``. What is escaped already stays as it is.
+    Control characters, to which terminals react, and characters that hide or reorder text are
+    written as in a Python string: ``\n``, ``\x1b``, ``\u202e``. Bytes of a name that are not UTF-8
+    become ``\xff``. Existing escapes stay as they are.
     """
     if text.isprintable():
         return text
@@ -21,5 +21,5 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return `text` likewise, but for the line feeds between its lines."""
+    """Return `text` likewise, but keep the line feeds between its lines."""
     return "\n".join(map(visible, text.split("\n")))

@@ -1,4 +1,4 @@
-"""What this process does without, though libraries would have it."""
+"""Block the import of pandas to save start-up time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class _Nothing(MetaPathFinder):
 
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
         if fullname == "pandas":
-            raise ModuleNotFoundError("this process does without pandas", name=fullname)
+            raise ModuleNotFoundError("pandas is blocked in this process", name=fullname)
 
 
 @contextmanager
 def without_pandas() -> Iterator[None]:
-    """Let nobody import pandas meanwhile; a process that has it already keeps it.
+    """Block the import of pandas in this block, unless the process has imported it.
 
-    pyarrow would, when it first makes an array, to tell whether that is of a DataFrame: 0.3 s of
-    processor time and 40 MB. Once it has asked, it asks again only for what returns a DataFrame.
+    pyarrow imports it for its first array, to check for a DataFrame: 0.3 s of processor time and 40
+    MB. After one failure it tries again only to return a DataFrame.
     """
     sys.meta_path.insert(0, _Nothing())
     try:
@@ -31,9 +31,9 @@ def without_pandas() -> Iterator[None]:
 
 
 def with_pandas() -> None:
-    """Let pandas be imported from now on: by what needs it, and by code of users, which may.
+    """Allow the import of pandas from now on, for code that needs it and for users' code.
 
-    pyarrow, which may have found none, finds it now.
+    pyarrow, which may have failed to find pandas, looks again.
     """
     if any(isinstance(finder, _Nothing) for finder in sys.meta_path):
         import pyarrow as pa

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.data.datasets.ingests import table_files as table_files
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from birthmark.data.datasets.tables import read_files as read_files
     from birthmark.data.datasets.tables import read_names as read_names
     from birthmark.data.datasets.tables import read_table as read_table
+    from birthmark.data.datasets.text import as_text as as_text
     from birthmark.data.datasets.text import with_text as with_text
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.data.datasets.ingests": ["table_files"],
@@ -22,6 +23,6 @@ __getattr__, __all__ = offered(
             "read_names",
             "read_table",
         ],
-        "birthmark.data.datasets.text": ["with_text"],
+        "birthmark.data.datasets.text": ["as_text", "with_text"],
     },
 )

@@ -1,12 +1,12 @@
-"""The records of a dataset's ingests: what each read and counted, and which files it wrote.
+"""The records of a dataset's ingests: the traces read, the counts, and the files written.
 
     ingests/0001.json           the record of the first; `written` names its files
-    .ingest-0002/               what the second, at work still or killed, has written aside
-    .ingest-0002/record.json    its record, once its files are given their places
+     .ingest-0002/               files of the second ingest, running or killed, before the rename
+    .ingest-0002/record.json    its record, written when its files are being renamed
 
-A record gets its place last. A file that none names is therefore not the dataset's, whenever its
-ingest was killed, and the next one removes it. A record without `written` is of before files were
-named: it stands for all tables' files that bear its number.
+A record is renamed last. So a file that no record names is not the dataset's, whenever its ingest
+was killed, and the next ingest removes it. A record without `written` predates that member: it
+stands for all tables' files that bear its number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBERED = (f"{FOLDER}/*.json", "quarantine/*.jsonl", "*/server=*/day=*/*.parqu
 
 
 def records(directory: Path) -> dict[str, dict[str, Any]]:
-    """Return the records of a dataset by the numbers of their ingests, in the order of these.
+    """Return the records of a dataset by ingest number, in ascending order.
 
     Raises:
         FileNotFoundError: the directory is no dataset.
@@ -39,54 +39,54 @@ def records(directory: Path) -> dict[str, dict[str, Any]]:
 
 
 def table_files(directory: Path, table: str) -> list[Path]:
-    """Return the files of a table that complete ingests have written, in the order of their paths.
+    """Return the files of a table that complete ingests have written, ordered by path.
 
     Raises:
         FileNotFoundError: the directory is no dataset, or lacks a file that a record names.
         ValueError: a record is damaged.
     """
-    told = records(directory)
+    content_by_number = records(directory)
     found = [
         _there(directory, name, number)
-        for number, record in told.items()
+        for number, record in content_by_number.items()
         for name in record.get("written", ())
         if name.startswith(f"{table}/")
     ]
-    older = {number for number, record in told.items() if "written" not in record}
+    older = {number for number, record in content_by_number.items() if "written" not in record}
     if older:
         found += [p for p in (directory / table).rglob("*.parquet") if _number(p) in older]
     return sorted(found, key=str)
 
 
 def next_number(directory: Path) -> str:
-    """Return the number of a dataset's next ingest: no record and no file bears it or a higher."""
-    taken = [_number(path) for pattern in _NUMBERED for path in directory.glob(pattern)]
-    return f"{max(map(int, filter(str.isdecimal, taken)), default=0) + 1:04d}"
+    """Return the number of a dataset's next ingest, above that of every record and file."""
+    numbers = [_number(path) for pattern in _NUMBERED for path in directory.glob(pattern)]
+    return f"{max(map(int, filter(str.isdecimal, numbers)), default=0) + 1:04d}"
 
 
-def aside(directory: Path, number: str) -> Path:
-    """Return the directory in which an ingest writes what has no place in the dataset yet."""
+def staging_directory(directory: Path, number: str) -> Path:
+    """Return the directory in which an ingest writes its files before they are renamed."""
     return directory / f"{_ASIDE}{number}"
 
 
 def publish(
     directory: Path, number: str, places: Mapping[Path, str], content: Mapping[str, Any]
 ) -> None:
-    """Give files written aside their places in a dataset, and last their record its own.
+    """Rename staged files into a dataset, and their record last.
 
-    Only who is alone there may. Each step is on the disk before the next that relies on it.
+    The caller must hold the dataset's lock. Each step is on disk before a later one relies on it.
 
     Args:
         directory: the dataset's.
         number: the ingest's.
         places: the name in the dataset of each file; no file there has it.
-        content: what the record tells besides `written`.
+        content: the record, without `written`.
     """
-    record = aside(directory, number) / _RECORD
+    record = staging_directory(directory, number) / _RECORD
     for path in places:
         durable.sync(path)
-    told = {**content, "written": sorted(places.values())}
-    durable.write_text(record, json.dumps(told, indent=2) + "\n")
+    record_content = {**content, "written": sorted(places.values())}
+    durable.write_text(record, json.dumps(record_content, indent=2) + "\n")
     durable.sync(directory)
     for path, name in places.items():
         target = directory / name
@@ -100,7 +100,7 @@ def publish(
 
 
 def clear(directory: Path) -> None:
-    """Remove what ingests that were not completed have left. Only who is alone there may."""
+    """Remove the remains of incomplete ingests. The caller must hold the dataset's lock."""
     for left in directory.glob(f"{_ASIDE}*"):
         if (left / _RECORD).exists():
             for name in _read(left / _RECORD)["written"]:
@@ -110,7 +110,7 @@ def clear(directory: Path) -> None:
 
 
 def _take_back(path: Path, dataset: Path) -> None:
-    """Remove a file, if it was given its place, and the directories that were made for it."""
+    """Remove a file that was renamed into the dataset, and the directories made for it."""
     if path.exists():
         path.unlink()
     durable.remove_empty(path.parent, dataset)
@@ -139,5 +139,5 @@ def _is_inside(name: str) -> bool:
 
 
 def _number(path: Path) -> str:
-    """Return the number of the ingest that a file is called by: of ``0001-2.parquet`` 0001."""
+    """Return the number of a file's ingest: for ``0001-2.parquet`` it is 0001."""
     return re.split(r"[.-]", path.name)[0]

@@ -1,10 +1,10 @@
-"""Which partition of a dataset a row belongs to: by its server and its day, as far as they are few.
+"""The partition of a row in a dataset: its server and its day, within limits.
 
-A monitor that sees forged packets sees any number of servers, and text any number of days. Each
-would have a file of its own in every table, at some ten milliseconds and up to a megabyte of memory
-a file. So an ingest keeps :data:`SERVERS` servers apart, those with most traffic, and has
-:data:`PARTITIONS` partitions; rows of other servers stand together as those of :data:`OTHERS`, and
-rows of further days on the day of that name.
+A monitor that sees forged packets sees any number of servers, and a text trace any number of days.
+Each would get a file in every table, at some ten milliseconds and up to a megabyte of memory. So an
+ingest keeps the :data:`SERVERS` servers with most traffic separate, in at most :data:`PARTITIONS`
+partitions. Rows of other servers share the server :data:`OTHERS`, and rows of further days the day
+of that name.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ from birthmark.data.common.durations import DAY
 _Place = tuple[str, str]
 
 SERVERS = 256
-"""The most servers that an ingest keeps apart: more than any site's monitor watches."""
+"""The most servers that an ingest keeps separate: more than any site's monitor watches."""
 
 PARTITIONS = 1024
-"""The most partitions of an ingest in each table: of one server, the days of almost three years."""
+"""The most partitions of an ingest in each table: for one server, almost three years of days."""
 
 OTHERS = "others"
-"""The server, and the day, of what is not kept apart."""
+"""The server, and the day, of all rows that are not kept separate."""
+
+COUNTED = 1 << 16
+"""The most servers whose rows are counted one by one: forged addresses may be any number."""
 
 TRAFFIC = ("operations", "messages")
 """The tables whose rows are counted to find the servers with most traffic."""
@@ -38,20 +41,21 @@ TRAFFIC = ("operations", "messages")
 class Partitions:
     """Chooses partitions for the rows of one ingest.
 
-    `kept` are the servers that are kept apart, where they are chosen already. Otherwise they are
-    the first, until there are too many; then one with more than twice the traffic of the least of
-    them takes its place, so that who comes first with forged addresses gains nothing. No server is
-    displaced more often than traffic doubles, and few files are begun in vain.
+    `servers` are those to keep separate, if they are chosen already. Otherwise they are the first,
+    until there are too many. Then a server with more than twice the traffic of the least one
+    replaces it, so forged addresses that come first gain nothing. No server is displaced more often
+    than its traffic doubles, so few files are begun in vain.
     """
 
-    def __init__(self, kept: Collection[str] | None = None) -> None:
-        self._chosen = kept is not None
-        self._kept = set(kept or ())
+    def __init__(self, servers: Collection[str] | None = None) -> None:
+        self._chosen = servers is not None
+        self._kept = set(servers or ())
         self._seen: Counter[str] = Counter()
+        self._dropped: Counter[str] = Counter()
         self._places: set[_Place] = set()
 
     def meet(self, rows: Mapping[str, int]) -> None:
-        """Hear of so many rows of traffic by server."""
+        """Count rows of traffic by server."""
         self._seen.update(rows)
         if self._chosen:
             return
@@ -63,19 +67,28 @@ class Partitions:
                     break
                 self._kept.remove(least)
             self._kept.add(server)
+        if len(self._seen) > COUNTED:
+            self._drop_smallest()
+
+    def _drop_smallest(self) -> None:
+        """Add up the counts of all servers but half of `COUNTED`, those with most traffic."""
+        by_traffic = sorted(self._seen.items(), key=lambda item: (item[0] in self._kept, item[1]))
+        for server, rows in by_traffic[: -(COUNTED // 2)]:
+            del self._seen[server]
+            self._dropped.update(servers=1, rows=rows)
 
     def server(self, name: str) -> str:
-        """Return under which name rows of a server stand from now on."""
+        """Return the server name under which a server's rows stand from now on."""
         if not self._chosen and len(self._kept) < SERVERS:
             self._kept.add(name)
         return self.at_last(name)
 
     def at_last(self, name: str) -> str:
-        """Return under which name a server's rows stand in the end."""
+        """Return the server name under which a server's rows stand at the end."""
         return name if name in self._kept else OTHERS
 
     def day(self, server: str, day: str) -> str:
-        """Return on which day rows of a day stand, of a server as `server` names it."""
+        """Return the day under which rows of a day stand, for a server as `server` names it."""
         where = server, day
         if where not in self._places and len(self._places) >= PARTITIONS:
             return OTHERS
@@ -83,22 +96,28 @@ class Partitions:
         return day
 
     def traffic(self) -> dict[str, int]:
-        """Return the rows of traffic of each server that is kept apart."""
+        """Return the rows of traffic of each server that is kept separate."""
         return {server: self._seen[server] for server in sorted(self._kept)}
 
     def others(self) -> dict[str, int]:
-        """Return how many `servers` were not kept apart, and their `rows` of traffic."""
+        """Return how many `servers` were not kept separate, and their `rows` of traffic.
+
+        Beyond `COUNTED` servers, one that comes back may be counted again.
+        """
         rest = [rows for server, rows in self._seen.items() if server not in self._kept]
-        return {"servers": len(rest), "rows": sum(rest)}
+        return {
+            "servers": len(rest) + self._dropped["servers"],
+            "rows": sum(rest) + self._dropped["rows"],
+        }
 
 
 def busiest(traffic: Mapping[str, int]) -> list[str]:
-    """Return the servers that are kept apart of those with so many rows of traffic."""
+    """Return the servers to keep separate, by their rows of traffic."""
     return sorted(traffic, key=lambda server: (-traffic[server], server))[:SERVERS]
 
 
 def rows_by_server(batch: pa.RecordBatch) -> dict[str, int]:
-    """Return how many rows each server has in a batch."""
+    """Return the number of rows of each server in a batch."""
     servers = batch["server"]
     codes, counts = np.unique(np.asarray(servers.indices), return_counts=True)
     names = servers.dictionary.take(pa.array(codes)).to_pylist()
@@ -143,9 +162,9 @@ def _by_place(servers: pa.DictionaryArray, days: Ints, places: Partitions) -> di
 
 
 def _compact(part: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows whose dictionaries have no more words than are used, where they are long.
+    """Return rows whose long dictionaries hold no unused words.
 
-    A word that is not used would be written all the same.
+    Unused words would be written, too.
     """
     for index, column in enumerate(part.columns):
         if pa.types.is_dictionary(column.type) and len(column.dictionary) > 64 + len(part):

@@ -1,4 +1,4 @@
-"""Rows read and written in memory that does not grow with their number."""
+"""Rows read and written in constant memory."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield a file's rows, at most `rows` in a batch, one row group after the other.
 
-    A reader of several row groups keeps some 20 bytes of every row that it has read (measured
-    with pyarrow 26); a reader of one is let go with it. ``options`` are those of
+    A reader of several row groups holds some 20 bytes per row that it has read (measured with
+    pyarrow 26); a reader of one row group is released with it. ``options`` are those of
     ``ParquetFile.iter_batches``.
     """
     for group in range(file.num_row_groups):
@@ -26,7 +26,7 @@ def batches(
 
 
 def statistics(about: pq.FileMetaData, column: str) -> list[Any]:
-    """Return pyarrow's statistics of a column in each row group; None where it has none."""
+    """Return pyarrow's statistics of a column in each row group; None where there are none."""
     place = [about.schema.column(n).path for n in range(about.num_columns)].index(column)
     groups = map(about.row_group, range(about.num_row_groups))
     return [group.column(place).statistics for group in groups]
@@ -48,7 +48,7 @@ def grouped(schema: pa.Schema, batches: Iterable[pa.RecordBatch], least: int) ->
 
 
 def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """Make the next item, in a thread, while the last one is used."""
+    """Prepare the next item in a thread while the last one is used."""
     each = iter(items)
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, each, None)

@@ -7,11 +7,11 @@ A dataset is a directory::
     quarantine/0001.jsonl     the records that could not be read
     ingests/0001.json         what each ingest read and counted, and the files it wrote
 
-The day, in UTC, is the time of an operation, a message or a period, a file's birth and an entry's
-birth (where it was not seen: the first time it was named). Of servers and days that are too many
-the rest stand in ``server=others`` and ``day=others`` (see `partitions`). Every ingest adds files
-under its own number and touches no others. A dataset holds what the records of its ingests name
-(`data.datasets.ingests`), and nothing else that lies there.
+The day, in UTC, is the time of an operation, a message or a period, or the birth of a file or an
+entry (if unseen: the first time the entry was named). Surplus servers and days stand in
+``server=others`` and ``day=others`` (see `partitions`). Every ingest adds files under its own
+number and changes no others. A dataset consists of the files that its ingest records name
+(`data.datasets.ingests`), and no others.
 """
 
 from __future__ import annotations
@@ -42,12 +42,13 @@ TABLES = {
     "loss": LOSS,
 }
 OPEN_PARTITIONS = 16
-"""Files written at once: each holds the buffers of its compressor."""
+"""The most files written at once: each holds the buffers of its compressor."""
 
 ROW_GROUP = 65_536
-FILE_ROWS = 64 * ROW_GROUP  # a writer keeps what it knows of every row group until it is closed
+FILE_ROWS = 64 * ROW_GROUP  # a writer holds metadata of every row group until it closes
 BUFFERED = OPEN_PARTITIONS * ROW_GROUP // 4
-BATCH_COST = 128  # what a batch of one row takes, in rows
+BATCH_COST = 128  # memory of a batch's fixed cost, in rows
+ROW_BYTES = 512  # bytes of names, handles and lists that weigh as much as a row
 SOUGHT = ("time", "client", "op", "status", "born", "died", "first_seen")
 PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
 
@@ -55,26 +56,28 @@ PARTITIONING = pa.schema([("server", pa.utf8()), ("day", pa.utf8())])
 class _Partition:
     """A Parquet file being written, in row groups of :data:`ROW_GROUP` rows.
 
-    Until the first of these it is no file. `held` is what it takes of memory, in rows.
+    It becomes a file with the first row group. `held` is its memory, in rows.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writer: pq.ParquetWriter | None = None
         self._batches: list[pa.RecordBatch] = []
-        self._rows = 0
+        self._rows = self._bytes = 0
         self.written = self.held = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._batches.append(batch)
         self._rows += batch.num_rows
-        self.held += batch.num_rows + BATCH_COST
-        if self._rows >= ROW_GROUP:
+        text = _text_bytes(batch)
+        self._bytes += text
+        self.held += batch.num_rows + text // ROW_BYTES + BATCH_COST
+        if self._rows >= ROW_GROUP or self._bytes >= ROW_GROUP * ROW_BYTES:
             self._flush()
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a file already."""
+        """Whether the file exists yet."""
         return self._writer is not None
 
     def close(self) -> None:
@@ -90,15 +93,24 @@ class _Partition:
             self._writer = parquet_writer(self._path, table)
         self._writer.write_table(table, row_group_size=self._rows)
         self.written += self._rows
-        self._batches, self._rows, self.held = [], 0, 0
+        self._batches, self._rows, self._bytes, self.held = [], 0, 0, 0
         pa.default_memory_pool().release_unused()
 
 
-def parquet_writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
-    """Open a Parquet file that is to hold rows like those of ``first``.
+def _text_bytes(batch: pa.RecordBatch) -> int:
+    """Return the bytes of all values of unbounded length."""
+    return sum(
+        column.nbytes
+        for column in batch.columns
+        if pa.types.is_binary(column.type) or pa.types.is_list(column.type)
+    )
 
-    Columns without a value there are not compressed: most stay so, and setting a compressor up
-    for every page of theirs took a tenth of the writing.
+
+def parquet_writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
+    """Open a Parquet file for rows like those of ``first``.
+
+    Columns without a value there are not compressed: most stay empty, and setting up a compressor
+    for each of their pages took a tenth of the writing.
     """
     used = [each.name for each in first.schema if first[each.name].null_count < len(first)]
     leaves = [leaf for name in used for leaf in _leaves(name, first.schema.field(name).type)]
@@ -114,7 +126,7 @@ def parquet_writer(path: Path, first: pa.Table) -> pq.ParquetWriter:
 
 
 def _leaves(name: str, kind: pa.DataType) -> list[str]:
-    """Return the Parquet columns that a column of lists or structures is made of."""
+    """Return the Parquet columns of a column of lists or structures."""
     if pa.types.is_list(kind):
         return _leaves(f"{name}.list.element", kind.value_type)
     if pa.types.is_struct(kind):
@@ -125,12 +137,12 @@ def _leaves(name: str, kind: pa.DataType) -> list[str]:
 class DatasetWriter:
     """Writes one ingest into a dataset directory, all of it or nothing.
 
-    Use it as a context manager: what was written takes its place when the block ends without an
-    exception, and is removed otherwise, as is a directory that was made for it. Of several
-    processes that write into a dataset one does at a time; the others wait.
+    Use it as a context manager: the files are renamed into place when the block ends without an
+    exception, and removed otherwise, as is a directory made for them. One process at a time writes
+    into a dataset; the others wait.
 
-    ``number``, in the block, is what its files are called by; None: the next. ``servers`` are those
-    that are kept apart; None: those with most traffic.
+    ``number``, in the block, names its files; None: the next. ``servers`` are those to keep
+    separate; None: those with most traffic.
     """
 
     def __init__(
@@ -150,20 +162,21 @@ class DatasetWriter:
             ingests.clear(self.directory)
             stack.callback(ingests.clear, self.directory)
             self.number = self.number or ingests.next_number(self.directory)
-            self._staging = ingests.aside(self.directory, self.number)
+            self._staging = ingests.staging_directory(self.directory, self.number)
             self._staging.mkdir()
             self._left = stack.pop_all()
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        with self._left:
-            while self._partitions:  # a writer that is closed holds memory until it is let go
+        durable.name_writing(error, self.directory)
+        with self._left, durable.error_context(self.directory):
+            while self._partitions:  # a closed writer holds memory until it is released
                 self._partitions.popitem(last=False)[1].close()
             if error is None:
                 self._publish()
 
     def write(self, table: str, batch: pa.RecordBatch) -> None:
-        """Add rows of the table named, each to the partition of its server and day."""
+        """Add rows of a table, each to the partition of its server and day."""
         if batch.num_rows == 0:
             return
         if table in TRAFFIC:
@@ -184,13 +197,13 @@ class DatasetWriter:
                 file.writelines(json.dumps(line) + "\n" for line in lines)
 
     def add_file(self, path: Path, place: Path) -> None:
-        """Add a finished file, which also stays where it is, at its place in the dataset."""
+        """Link a finished file, which also stays where it is, into the dataset."""
         target = self._staging / place
         target.parent.mkdir(parents=True, exist_ok=True)
         durable.link(path, target)
 
     def write_record(self, content: dict[str, Any]) -> None:
-        """Set what the ingest's record tells besides the names of its files."""
+        """Set the ingest's record, without the names of its files."""
         self._record = content
 
     def _partition(self, folder: Path) -> _Partition:
@@ -206,13 +219,13 @@ class DatasetWriter:
         return partition
 
     def _name(self, folder: Path) -> str:
-        """Return what the next file in a folder is called."""
+        """Return the name of the next file in a folder."""
         self._parts[folder] += 1
         part = self._parts[folder]
         return self.number if part == 1 else f"{self.number}-{part}"
 
     def _make_room(self) -> None:
-        """Close the partitions written to longest ago, where too much of them is open or held."""
+        """Close the least recently written partitions if too many are open or hold too much."""
         is_open = sum(partition.is_open for partition in self._partitions.values())
         while len(self._partitions) > 1 and (is_open > OPEN_PARTITIONS or self._held > BUFFERED):
             partition = self._partitions.popitem(last=False)[1]
@@ -227,7 +240,7 @@ class DatasetWriter:
         ingests.publish(self.directory, self.number, names, self._record)
 
     def _at_last(self, path: Path) -> Path:
-        """Return where a file stands: with the others if its server was displaced meanwhile."""
+        """Return a file's final path: with the others if its server was displaced meanwhile."""
         if path.parts[0] not in TABLES:
             return path
         table, server, day, _ = path.parts
@@ -239,19 +252,19 @@ class DatasetWriter:
 
 
 def folder(server: str) -> str:
-    """Return the name of a server's folder in a table's."""
+    """Return the name of a server's folder in a table's folder."""
     return f"server={quote(server, safe='')}"
 
 
 def server_of(folder: str) -> str:
-    """Return the server whose folder has this name."""
+    """Return the server that a folder is named after."""
     return unquote(folder.removeprefix("server="))
 
 
 def with_server(batch: pa.RecordBatch, path: Path) -> pa.RecordBatch:
-    """Return rows of a dataset's file with the server that a folder above it names.
+    """Return rows of a dataset's file with the server that a parent folder names.
 
-    Raises ``ValueError`` where none does.
+    Raises ``ValueError`` if no parent does.
     """
     folders = [part for part in path.parts if part.startswith("server=")]
     if not folders:
@@ -270,14 +283,14 @@ def _day_time(table: str, batch: pa.RecordBatch) -> pa.Array:
 def read_table(
     directory: Path, table: str, columns: list[str] | None = None, text: bool = False
 ) -> pa.Table:
-    """Read a table of a dataset (a key of :data:`TABLES`) as its schema has it.
+    """Read a table of a dataset (a key of :data:`TABLES`) in the form of its schema.
 
-    With ``text`` there is beside each column of names one of text (`data.datasets.text`).
+    ``text`` adds a text column after each column of names (`data.datasets.text`).
 
     Raises:
         FileNotFoundError: the directory is no dataset, or lacks a file that its records name.
-        ValueError: a file of the table is damaged (pages are compared with their checksums), or a
-            record.
+        ValueError: a record, or a file of the table, is damaged (pages are compared with their
+            checksums).
     """
     import pyarrow.dataset as ds  # slow to import, and needed only to read
 
@@ -304,10 +317,10 @@ def read_table(
 
 
 def read_files(directory: Path, text: bool = False) -> pa.Table:
-    """Read a dataset's files table (:data:`birthmark.data.schema.FILES`); ``text``: names, too."""
+    """Read a dataset's files table (:data:`birthmark.data.schema.FILES`); ``text``: see above."""
     return read_table(directory, "files", text=text)
 
 
 def read_names(directory: Path, text: bool = False) -> pa.Table:
-    """Read a dataset's names table (:data:`birthmark.data.schema.NAMES`); ``text``: names, too."""
+    """Read a dataset's names table (:data:`birthmark.data.schema.NAMES`); ``text``: see above."""
     return read_table(directory, "names", text=text)

@@ -1,4 +1,4 @@
-"""nfsdump text out: a dataset's tables printed again."""
+"""Print a dataset's tables as nfsdump text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class TablesDump(Dump):
     """The operations (and messages) of a dataset, or of one Parquet file, in order of time.
 
-    The order is kept as far as 64 MB of lines reach: a call that never had a reply stands in the
-    tables a minute of the trace behind its place.
+    The order holds within a window of 64 MB of lines: a call without a reply stands in the tables a
+    minute of the trace after its place.
     """
 
     def __init__(self, path: str | Path, all_attributes: bool = False) -> None:

@@ -1,8 +1,8 @@
-"""Hours that were followed, made one dataset: what ingest makes of a capture of their traffic.
+"""Followed hours combined into one dataset, the same as ingest makes of their capture.
 
-A follower writes a life when it ends. A dataset tells of the lives that outlast it, too: those that
-were known when its last hour ended (`data.follow.state`). They have rows again in an hour to come,
-when they end; so what was first seen before the dataset's own hours is left out there.
+A follower writes a life when it ends. A dataset also has the lives that outlast it: those known
+when its last hour ended (`data.follow.state`). They get rows again when they end in a later hour,
+so a dataset omits lives first seen before its own hours.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from birthmark.data.datasets import ingests
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, read_table, server_of
 from birthmark.data.follow import state
 from birthmark.data.ingest.loss import Losses
-from birthmark.data.ingest.run import taken
+from birthmark.data.ingest.run import take_finished
 from birthmark.data.ingest.summary import IngestSummary, TraceSummary
 from birthmark_native import LivesBuilder
 
 LINKED = ("operations", "messages", "loss")
-"""The tables whose files stay as they are."""
+"""The tables whose files are linked unchanged."""
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Hours that were followed one after the other.
+class HourRange:
+    """Consecutive followed hours.
 
     Attributes:
         hours: their datasets.
-        since: lives that were first seen before this time are left out, in microseconds since the
-            epoch; None: none are.
-        living: the lives that were known when they ended, as `LivesBuilder.save` wrote them.
+        since: lives first seen before this time, in microseconds since the epoch, are omitted;
+            None: none are.
+        living: the lives known at the end of the hours, as `LivesBuilder.save` wrote them.
     """
 
     hours: Sequence[Path]
@@ -47,7 +47,7 @@ class Stretch:
 def finished(out: Path) -> tuple[list[Path], state.State | None]:
     """Return the hours that a follower has finished, oldest first, and the state at their end.
 
-    An hour that is finished meanwhile is left for the next time.
+    An hour that is finished meanwhile is left for the next call.
 
     Raises ValueError if the state is damaged.
     """
@@ -60,27 +60,27 @@ def finished(out: Path) -> tuple[list[Path], state.State | None]:
     return [record.parent.parent for record in hours], last
 
 
-def combine(stretch: Stretch, out: Path, known_as: Path | None = None) -> IngestSummary:
-    """Make a dataset in the empty directory `out`; the hours stay as they are.
+def combine(hour_range: HourRange, out: Path, known_as: Path | None = None) -> IngestSummary:
+    """Make a dataset in the empty directory `out`; the hours do not change.
 
-    `known_as` is what the summary calls the dataset, where that is to be renamed.
+    `known_as` is the dataset's name in the summary, if it is to be renamed.
 
     Raises:
         OSError: an hour or the lives cannot be read, or the dataset cannot be written.
         ValueError: one of these is damaged.
     """
-    told = [record for hour in stretch.hours for record in ingests.records(hour).values()]
-    summary = _sum(str(known_as or out), told)
+    records = [record for hour in hour_range.hours for record in ingests.records(hour).values()]
+    summary = _sum(str(known_as or out), records)
     losses, rows = Losses(), Counter(summary.rows)
-    with DatasetWriter(out, servers=_servers(stretch.hours)) as dataset:
-        for number, hour in enumerate(stretch.hours, start=1):
+    with DatasetWriter(out, servers=_servers(hour_range.hours)) as dataset:
+        for number, hour in enumerate(hour_range.hours, start=1):
             _link(dataset, hour, number)
             for batch in read_table(hour, "loss").to_batches():
                 losses.add(batch)
         for table in ("files", "names"):
             rows[table] = 0
-        for table, batch in _lives(stretch):
-            own = batch if stretch.since is None else _seen_since(batch, stretch.since)
+        for table, batch in _lives(hour_range):
+            own = batch if hour_range.since is None else _seen_since(batch, hour_range.since)
             dataset.write(table, own)
             rows[table] += own.num_rows
         summary.loss, summary.rows = losses.estimate(), {table: rows[table] for table in TABLES}
@@ -88,14 +88,14 @@ def combine(stretch: Stretch, out: Path, known_as: Path | None = None) -> Ingest
     return summary
 
 
-def _lives(stretch: Stretch) -> Iterable[tuple[str, pa.RecordBatch]]:
-    for hour in stretch.hours:
+def _lives(hour_range: HourRange) -> Iterable[tuple[str, pa.RecordBatch]]:
+    for hour in hour_range.hours:
         for table in ("files", "names"):
             yield from ((table, batch) for batch in read_table(hour, table).to_batches())
-    if stretch.living is not None:
-        lives = LivesBuilder.load(stretch.living)
+    if hour_range.living is not None:
+        lives = LivesBuilder.load(hour_range.living)
         lives.finish()
-        while rest := taken(lives):
+        while rest := take_finished(lives):
             yield from rest
 
 
@@ -109,7 +109,7 @@ def _servers(hours: Iterable[Path]) -> list[str]:
 
 
 def _link(dataset: DatasetWriter, hour: Path, number: int) -> None:
-    """Give files of an hour second names in a dataset, in which no other hour's are called so."""
+    """Hard-link files of an hour into a dataset, under names that no other hour uses."""
     for table in LINKED:
         for path in ingests.table_files(hour, table):
             place = path.relative_to(hour)
@@ -119,10 +119,10 @@ def _link(dataset: DatasetWriter, hour: Path, number: int) -> None:
         dataset.add_file(path, Path("quarantine", f"{dataset.number}-{number}-{path.name}"))
 
 
-def _sum(out: str, told: Iterable[Mapping[str, Any]]) -> IngestSummary:
+def _sum(out: str, records: Iterable[Mapping[str, Any]]) -> IngestSummary:
     summary = IngestSummary(out)
     names = {each.name for each in fields(summary)} - {"out", "traces", "period", "loss", "seconds"}
-    for record in told:
+    for record in records:
         for name in names:
             setattr(summary, name, _added(getattr(summary, name), record[name]))
         summary.traces += [TraceSummary(**each) for each in record["traces"]]

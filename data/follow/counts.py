@@ -1,4 +1,4 @@
-"""Counts that only go up, as a trace's are, taken from each other."""
+"""Differences of counters that only increase, such as a trace's."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def difference(after: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was counted between two states of `birthmark_native.Trace.counts`.
+    """Return the increase between two states of `birthmark_native.Trace.counts`.
 
-    Tallies that did not change are left out, and so is what is no count.
+    Tallies that did not change, and values that are not counts, are omitted.
     """
     found: dict[str, Any] = {}
     for name, value in after.items():
@@ -26,7 +26,7 @@ def difference(after: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str,
 
 
 def _is_nothing(own: int | tuple[int, ...] | Mapping[str, Any]) -> bool:
-    """Tell whether it is several counts, none of which went up."""
+    """Return whether a value holds several counts, none of which increased."""
     if isinstance(own, Mapping):
         return not any(own.values())
     return isinstance(own, tuple) and not any(own)

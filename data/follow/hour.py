@@ -1,10 +1,10 @@
-"""One hour's dataset while it is written, until all is known of its rows.
+"""One hour's dataset while it is written, until all its rows are final.
 
     OUT/2026-11-21T09/              the dataset of an hour, whole: its tables, its record
-    OUT/.hours/2026-11-21T09/       one that is written, or what a follower that was killed left
+     OUT/.hours/2026-11-21T09/       an hour being written, or the remains of a killed follower
 
-An hour has what came to be known in it: operations that were completed, lives that ended. Counters
-of retransmissions in its last operations may still change, for a minute at most; so long it waits.
+An hour has the operations completed and the lives ended in it. The retransmission counters of its
+last operations may still change for up to a minute, so it waits that long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from birthmark.data.datasets.tables import TABLES, DatasetWriter
 from birthmark.data.follow.counts import difference
 from birthmark.data.generated import Mark, in_operations
 from birthmark.data.ingest.loss import Losses
-from birthmark.data.ingest.run import WriterBehind, set_aside
+from birthmark.data.ingest.run import BackgroundWriter, set_aside
 from birthmark.data.ingest.summary import IngestSummary
 from birthmark_native.results import Damaged
 
@@ -37,7 +37,7 @@ Batches = list[tuple[str, pa.RecordBatch]]
 
 @dataclass
 class _Followed:
-    """What a summary says of a source."""
+    """A source, as a summary describes it."""
 
     path: str
     format: str
@@ -46,28 +46,28 @@ class _Followed:
 
 
 class Hour:
-    """A dataset of one stretch of traffic, in a directory `out` of such datasets.
+    """The dataset of one period of traffic, in a directory `out` of such datasets.
 
-    `begins` is when its stretch does, in microseconds since the epoch; `before` is what was
-    counted of the trace until then.
+    `begins` is the start of the period, in microseconds since the epoch; `before` holds the trace's
+    counts until then.
     """
 
     def __init__(
         self, out: Path, begins: int, before: Mapping[str, Any], pool: ThreadPoolExecutor
     ) -> None:
         self.name, self.begins = free_name(out, begins), begins
-        self._place, self._aside = out / self.name, out / WRITTEN / self.name
+        self._place, self._temporary = out / self.name, out / WRITTEN / self.name
         self._before, self._losses = before, Losses()
         self._period: tuple[int, int] | None = None
         self._generated: Mark | None = None
         self.waiting = 0
-        """How many batches that were handed on are not settled."""
+        """The number of batches that were handed on and are not final yet."""
         self._left = ExitStack()
-        self._dataset = self._left.enter_context(DatasetWriter(self._aside))
-        self._writer = WriterBehind(self._dataset, pool)
+        self._dataset = self._left.enter_context(DatasetWriter(self._temporary))
+        self._writer = BackgroundWriter(self._dataset, pool)
 
     def expect(self, batches: Iterable[pa.RecordBatch]) -> None:
-        """Take note of operations that were handed on, and come once they are settled."""
+        """Note operations that were handed on; they come again when they are final."""
         for batch in batches:
             self.waiting += 1
             self._generated = self._generated or in_operations(batch)
@@ -77,12 +77,12 @@ class Hour:
                 self._period = (min(known), max(known)) if known else None
 
     def settle(self, batch: pa.RecordBatch) -> None:
-        """Take operations that change no more, in the order in which they were handed on."""
+        """Take operations that are final, in the order in which they were handed on."""
         self.waiting -= 1
         self.write([("operations", batch)])
 
     def write(self, batches: Batches) -> None:
-        """Add rows to the tables named."""
+        """Add rows to tables."""
         for table, batch in batches:
             if table == "loss":
                 self._losses.add(batch)
@@ -95,9 +95,9 @@ class Hour:
         set_aside(self._dataset, file, damaged)
 
     def publish(self, source: str, format: str, counts: Mapping[str, Any]) -> Path:
-        """Give the dataset its place, with the record of what was counted until its end."""
+        """Rename the dataset into place, with the record of its counts."""
         summary = IngestSummary(str(self._place))
-        if counts:  # none, if nothing came but the end
+        if counts:  # there are none if only the end came
             own = {**difference(counts, self._before), "period": self._period}
             summary.add(_Followed(source, format, self._generated), own)
         with self._named():
@@ -107,12 +107,12 @@ class Hour:
             summary.others = self._dataset.places.others()
             self._dataset.write_record(summary.record())
             self._left.close()
-            durable.rename(self._aside, self._place)
+            durable.rename(self._temporary, self._place)
         return self._place
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Let an error that names no file, as those of writing Parquet do, name the dataset."""
+        """Make errors that name no file, as those of writing Parquet do, name the dataset."""
         try:
             yield
         except OSError as error:
@@ -120,16 +120,16 @@ class Hour:
             raise
 
     def give_up(self, error: BaseException) -> None:
-        """Leave nothing of it, or as little as can be: `clear` removes the rest."""
-        with suppress(OSError):  # the disk may be full, of which the first error tells
+        """Remove what it wrote, as far as possible: `clear` removes the rest."""
+        with suppress(OSError):  # the disk may be full, as the first error says
             self._left.__exit__(type(error), error, error.__traceback__)
 
 
 def free_name(out: Path, begins: int) -> str:
-    """Return what a dataset is called whose stretch begins at a time, in microseconds.
+    """Return a free name for a dataset whose period begins at a time, in microseconds.
 
-    Its hour, to the second where it begins within one; further ones have numbers, where a follower
-    was started again, or a clock was set back.
+    The name is the hour, with minutes and seconds if it begins within one. Later datasets of the
+    same name get numbers: after a restart, or after a clock was set back.
     """
     time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=begins)
     name = f"{time:%Y-%m-%dT%H}" if begins % 3_600_000_000 == 0 else f"{time:%Y-%m-%dT%H%M%S}"
@@ -138,5 +138,5 @@ def free_name(out: Path, begins: int) -> str:
 
 
 def clear(out: Path) -> None:
-    """Remove what followers that were killed have left unfinished. Only who is alone may."""
+    """Remove unfinished hours of killed followers. Call only while holding the directory lock."""
     durable.remove(out / WRITTEN)

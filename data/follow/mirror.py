@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from birthmark.data.follow.sending import Sender
 
 RECENT = 300_000_000
-"""What was lost counts for so many microseconds of the trace's time from when it is known."""
+"""A loss counts for this time after it becomes known, in microseconds of the trace's time."""
 
 EARLIER = 120_000_000
-"""A clock that goes back by more than this, in microseconds, was set back."""
+"""A clock that goes back by more than this, in microseconds, counts as set back."""
 
 NAMES = 3
-"""A directory is called by its handle, its inode and its path."""
+"""The names of a directory: its handle, its inode and its path."""
 
 SLACK = 1_000_000
-"""Of a source that has nothing, all is there that is this much older than now, in microseconds."""
+"""Everything older than now by this, in microseconds, has arrived if a source is idle."""
 
 
 _ASKED = pa.schema(LOOKED_UP)
@@ -44,11 +44,11 @@ _WHATEVER = 1e12
 
 @dataclass(frozen=True)
 class Seen:
-    """What came to be known between two updates, up to ``clock`` (µs since the epoch).
+    """Births and outcomes that became known between two updates.
 
-    ``births`` and ``outcomes`` are those of the live history (``take_births``, ``take_outcomes``),
-    but ``history`` is what readers were told until now, null where that was nothing: what somebody
-    was told who asked as the call passed.
+    ``clock`` is the end of that time, in microseconds since the epoch. ``births`` and ``outcomes``
+    come from the live history (``take_births``, ``take_outcomes``). ``history`` is replaced by the
+    history that readers could see when the call passed, null if there was none.
     """
 
     births: pa.RecordBatch
@@ -60,11 +60,11 @@ Heed = Callable[[Seen], None]
 
 
 class Mirror:
-    """Keeps a file, which workers read, as a live history is.
+    """Mirrors a live history into a file that workers read.
 
-    ``history`` is that which is mirrored. The file is there for readers from the first ``update``
-    on. ``heed`` is told before each what came to be known since the last. Where the settings name a
-    service that is sent what changes, it is sent behind; `sent` tells how much was.
+    ``history`` is the one mirrored. The file is readable from the first ``update`` on. Before each
+    update, ``heed`` is called with all that became known since the last. If the settings name a
+    service, changes are also sent to it in the background; `sent` counts them.
     """
 
     def __init__(
@@ -82,16 +82,16 @@ class Mirror:
 
     @property
     def sent(self) -> Sent | None:
-        """What was sent; None if nobody is."""
+        """Statistics of sending; None if no service is configured."""
         return self._sender.sent if self._sender else None
 
     def lost(self, batch: pa.RecordBatch) -> None:
-        """Take rows of the loss table, which come when their time is long over."""
+        """Take rows of the loss table, which arrive long after their period."""
         seen = sum(pc.sum(batch[column]).as_py() for column in ("calls", "replies", "orphans"))
         self._losses.append((self._clock, seen, pc.sum(batch["lost"]).as_py()))
 
     def heard(self, clock: int, operations: int) -> None:
-        """Take note that the history knows so many more operations, and the trace until a time.
+        """Record ``operations`` more operations, and that the trace is known up to ``clock``.
 
         ``clock`` is in microseconds since the epoch.
         """
@@ -102,16 +102,16 @@ class Mirror:
         self.history.advance(self._clock)
 
     def idle(self) -> None:
-        """Take note that nothing came: what was to become known meanwhile is."""
+        """Note that the source is idle, so everything due by now is known."""
         if self._clock:
             passed = round((time.monotonic() - self._heard) * 1e6)
             self.history.advance(self._clock + max(1, passed - SLACK))
 
     def update(self, lag: float, state: str) -> None:
-        """Let readers see all that is known by now; ``lag`` is in seconds (`Status`)."""
+        """Publish all that is known by now; ``lag`` is in seconds (`Status`)."""
         if self._heed is not None:
             births, outcomes = self.history.take_births(), self.history.take_outcomes()
-            self._heed(Seen(self._as_told(births), outcomes, self._clock))
+            self._heed(Seen(self._as_seen(births), outcomes, self._clock))
         changes = HistoryChanges() if self._sender else None
         self._writer.mirror(self.history, changes)
         self.history.discard()
@@ -123,20 +123,20 @@ class Mirror:
             self._sender.take(changes, report, self._writer.everything)
 
     def close(self) -> None:
-        """Tell the readers that nothing more is learned; another may write the file from now on."""
+        """Mark the file as no longer updated; another process may write it from now on."""
         self.update(0.0, "stopped")
         if self._sender:
             self._sender.close()
 
-    def _as_told(self, births: pa.RecordBatch) -> pa.RecordBatch:
-        told = self._reader.at(filled(births, _ASKED))
+    def _as_seen(self, births: pa.RecordBatch) -> pa.RecordBatch:
+        visible = self._reader.at(filled(births, _ASKED))
         about_names = pc.equal(births["subject"].cast(pa.utf8()), "name")
-        history = pc.if_else(about_names, told["name_history"], told["history"])
+        history = pc.if_else(about_names, visible["name_history"], visible["history"])
         place = births.schema.get_field_index("history")
         return births.set_column(place, "history", history.cast(pa.binary()))
 
     def _share_lost(self) -> float:
-        # a clock that was ahead is not to have it count until the time is there
+        # # A clock that was ahead must not make the loss count until that time.
         while self._losses and abs(self._losses[0][0] - self._clock) > RECENT:
             self._losses.popleft()
         seen, lost = (sum(each[column] for each in self._losses) for column in (1, 2))
@@ -144,9 +144,9 @@ class Mirror:
 
 
 def _sender(settings: Following) -> Sender | None:
-    """Return what sends a copy, if the settings name who is sent one."""
+    """Return the sender of a copy, if the settings name a service."""
     if settings.send is None:
         return None
-    from birthmark.data.follow.sending import Sender  # others begin without HTTP and TLS
+    from birthmark.data.follow.sending import Sender  # HTTP and TLS are slow to import
 
     return Sender(settings)

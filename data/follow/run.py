@@ -1,4 +1,4 @@
-"""Traffic into datasets, hour by hour, while it happens: decode, join, follow lives, write."""
+"""Traffic into hourly datasets while it happens: decode, join, follow lives, write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from birthmark.data.follow.hour import Hour
 from birthmark.data.follow.mirror import EARLIER, Heed, Mirror
 from birthmark.data.follow.state import State, Warm
 from birthmark.data.follow.status import Status
-from birthmark.data.ingest.run import naming, taken
+from birthmark.data.ingest.run import error_context, take_finished
 from birthmark.data.schema import MESSAGES
 from birthmark.data.settings import Following
 from birthmark_native import FollowedPiece, HistoryKeeper, LiveHistory, LivesBuilder
@@ -30,13 +30,13 @@ from birthmark_native import Follower as NativeFollower
 from birthmark_native.results import Damaged
 
 WAIT = 0.2
-"""For so many seconds a piece is waited for before signals and ticks are looked at."""
+"""Seconds to wait for a piece before signals and ticks are checked."""
 
 QUIET = 60.0
-"""An hour that is over by the host's clock ends after so many seconds without traffic."""
+"""Seconds without traffic after which an hour that is over by the host's clock ends."""
 
-MOST_ASIDE = 10_000
-"""So many damaged records wait for a time by which an hour can be told."""
+MOST_UNDATED = 10_000
+"""The most damaged records that wait for a time that assigns them to an hour."""
 
 Hear = Callable[[pa.RecordBatch], None]
 Lives = LivesBuilder | LiveHistory
@@ -52,20 +52,20 @@ def follow(
     hear: Hear | None = None,
     tick: Callable[[Status], None] | None = None,
 ) -> Status:
-    """Follow a source until it ends; write a dataset of each hour (see `data.follow.hour`).
+    """Follow a source until it ends, and write a dataset of each hour (see `data.follow.hour`).
 
     Args:
-        source: ``-`` is standard input; a pipe; a folder in which a monitor begins a new file every
-            so often, or one file that grows.
-        out: the directory of the datasets; made if need be. One process at a time may follow into
+        source: ``-`` is standard input; a pipe; a folder in which a monitor begins a new file at
+            intervals, or one growing file.
+        out: the directory of the datasets; made if needed. One process at a time may follow into
             it.
-        settings: how.
-        hear: is given each batch of operations as soon as it is there.
-        tick: is called often, about every `WAIT` seconds or sooner; `Follower` may be stopped.
+        settings: how to follow.
+        hear: called with each batch of operations as soon as it arrives.
+        tick: called at least about every `WAIT` seconds; it may stop the `Follower`.
 
     Raises:
         OSError: the source cannot be read, or `out` cannot be written.
-        ValueError: a pipe holds no trace, or what is kept in `out` is damaged.
+        ValueError: a pipe holds no trace, or the state in `out` is damaged.
     """
     with Follower(source, out, settings or Following(), hear) as follower:
         while follower.go_on():
@@ -75,12 +75,12 @@ def follow(
 
 
 class Follower:
-    """Follows one source into datasets. Use it as a context manager, and `go_on` within.
+    """Follows one source into datasets. Use it as a context manager, and call `go_on` within.
 
-    When it is left by an exception, or killed, the next one goes on from the last dataset
-    (`data.follow.state`). If the settings name a file for the live history, that is kept
-    (`data.follow.mirror`), and ``heed`` told what comes to be known; where no follower was here
-    before, it goes on from ``histories``, of files and of names.
+    After an exception or a kill, the next follower continues from the last dataset
+    (`data.follow.state`). If the settings name a live-history file, the follower maintains it
+    (`data.follow.mirror`) and calls ``heed`` with each update. Without an earlier follower's state
+    it begins with ``histories``, of files and of names.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Follower:
         self._counts: Mapping[str, Any] = {}
         self._format = ""
         self._states = 0
-        self._aside: list[tuple[str, Damaged]] = []
+        self._undated: list[tuple[str, Damaged]] = []
         self._heard = time.monotonic()
         self._ended = False
         self._stopped = False
@@ -125,9 +125,13 @@ class Follower:
             self._warm = Warm(reach, before.warm if before else None)
             resume = self._resumed(before) if before else None
             self._native = NativeFollower(
-                self._source, self._stride, resume, self._settings.until_idle
+                self._source,
+                self._stride,
+                resume,
+                self._settings.until_idle,
+                memory=self._settings.memory_bytes,
             )
-            self._lives.loss_told(True)
+            self._lives.set_losses_known(True)
             if self._settings.history and isinstance(self._lives, LiveHistory):
                 self._mirror = Mirror(
                     self._settings.history, self._lives, self._settings, self._heed
@@ -149,15 +153,15 @@ class Follower:
                     each.give_up(error)
 
     def stop(self) -> None:
-        """End soon: what has come is written, and the next follower goes on behind it."""
+        """Stop soon: all input so far is written, and the next follower continues after it."""
         self._stopped = True
         self._native.stop()
 
     def go_on(self) -> bool:
-        """Do all that is due with what has come, or wait for it a moment; false at the end."""
+        """Process all input that has arrived, or wait briefly for it; return False at the end."""
         if self._ended:
             return False
-        with naming(self._source):
+        with error_context(self._source):
             piece = self._native.next_piece(WAIT)
         if piece is not None:
             self._take(piece)
@@ -165,7 +169,7 @@ class Follower:
         return True
 
     def _share(self, idle: bool) -> None:
-        """Let the readers of the live history see what is known."""
+        """Publish the known state to readers of the live history."""
         if self._mirror is None or self._ended:
             return
         if idle:
@@ -174,20 +178,26 @@ class Follower:
         self._mirror.update(self.status.lag or 0.0, state)
 
     def _nothing(self, histories: Histories | None) -> Lives:
-        """Return what follows lives of which none is known."""
+        """Return a follower of lives that knows none."""
         if self._settings.history is None:
-            return LivesBuilder(self._settings.max_live)
+            return LivesBuilder(self._settings.max_live, memory=self._settings.memory_bytes)
         keys = self._settings.history_keys
         files, names = histories or (HistoryKeeper(keys), HistoryKeeper(keys))
         how = self._settings
-        return LiveHistory(files, names, how.max_live, max_awaited=how.history_births)
+        return LiveHistory(
+            files,
+            names,
+            how.max_live,
+            max_awaited=how.history_births,
+            memory=how.memory_bytes,
+        )
 
     def _resumed(self, before: State) -> tuple[state.Place, state.Place, int]:
-        """Take up what an earlier follower left; return from where to read."""
+        """Load an earlier follower's state; return the places to read from."""
         self._states = before.number
         kind = LivesBuilder if self._settings.history is None else LiveHistory
         try:
-            self._lives = kind.load(state.lives(self._out, before))
+            self._lives = kind.load(state.lives(self._out, before), self._settings.memory_bytes)
         except (OSError, ValueError) as error:
             log.warning(
                 "the lives that were known at the end of %s are lost: %s", before.dataset, error
@@ -198,14 +208,14 @@ class Follower:
         self._look(piece)
         if self._resuming and not self._is_beyond(piece):
             return
-        self._aside += [(piece.place[0] or self._source, each) for each in piece.damaged]
+        self._undated += [(piece.place[0] or self._source, each) for each in piece.damaged]
         if self._hour is None and self._is_due(piece):
             self._begin(piece)
         for gaps in piece.gaps:
             self._lives.update_loss(gaps)
             self.status.gaps += len(gaps)
         for batch in piece.rows:
-            self.hand_on(batch)
+            self.take_partial(batch)
         self._write(piece)
         if piece.clock is not None:
             rows = sum(map(len, piece.rows))
@@ -223,8 +233,8 @@ class Follower:
             self._cut(self._hour, piece)
         self._publish()
 
-    def hand_on(self, batch: pa.RecordBatch) -> None:
-        """Give operations, as soon as they are there, to all who learn from them."""
+    def take_partial(self, batch: pa.RecordBatch) -> None:
+        """Pass operations, as soon as they arrive, to all consumers."""
         self._lives.update(batch)
         if self._hear:
             self._hear(batch)
@@ -240,7 +250,7 @@ class Follower:
             self._ended, status.state = True, "ended"
 
     def _is_beyond(self, piece: FollowedPiece) -> bool:
-        """Tell whether a piece goes on behind what was read again, which earlier hours hold."""
+        """Return whether a piece lies beyond the input that was read again for earlier hours."""
         if piece.resumed:
             self._resuming, self._counts = False, piece.counts() or {}
             return False
@@ -250,13 +260,13 @@ class Follower:
         return True
 
     def _is_due(self, piece: FollowedPiece) -> bool:
-        """Tell whether something came that an hour must hold. Damage waits until one is known."""
-        waits = piece.clock is None and not piece.ended and len(self._aside) < MOST_ASIDE
+        """Return whether an hour must take a piece. Damage waits until an hour is known."""
+        waits = piece.clock is None and not piece.ended and len(self._undated) < MOST_UNDATED
         rows = piece.rows or piece.messages or piece.loss
-        return bool(rows or (self._aside and not waits))
+        return bool(rows or (self._undated and not waits))
 
     def _begin(self, piece: FollowedPiece) -> None:
-        """Begin the hour that a piece is of."""
+        """Begin the hour of a piece."""
         if piece.rows:
             time_of = piece.rows[0]["time"][0].value
         else:
@@ -265,7 +275,7 @@ class Follower:
         self._hour = Hour(self._out, begins, self._counts, self._pool)
 
     def _write(self, piece: FollowedPiece) -> None:
-        """Write what came to be known with a piece."""
+        """Write the rows of a piece."""
         if self._hour is not None:
             self._hour.expect(piece.rows)
         for batch in piece.settled:
@@ -274,23 +284,24 @@ class Follower:
             of.settle(batch)
         if self._hour is not None:
             messages = piece.messages
-            told = [
+            batches = [
                 ("messages", pa.RecordBatch.from_arrays(b.columns, schema=MESSAGES))
                 for b in messages
             ]
-            told += [("loss", batch) for batch in piece.loss]
-            self._hour.write([*told, *taken(self._lives)])
-            for file, records in groupby(self._aside, key=itemgetter(0)):
+            batches += [("loss", batch) for batch in piece.loss]
+            self._hour.write([*batches, *take_finished(self._lives)])
+            for file, records in groupby(self._undated, key=itemgetter(0)):
                 self._hour.set_aside(file, [record for _, record in records])
-            self._aside.clear()
+            self._undated.clear()
         self._counts = self.status.counts = piece.counts() or self._counts
+        self.status.evicted_lives = self._lives.evicted()
         self._format = piece.format or self._format
         self.status.unwatched += sum(pc.sum(b["unwatched"]).as_py() for b in piece.loss)
 
     def _is_over(self, own: Hour, piece: FollowedPiece) -> bool:
-        """Tell whether an hour is: by the trace's time, or by the host's where nothing comes.
+        """Return whether an hour is over: by the trace's time, or by the host's if idle.
 
-        By a clock that was set back, another begins.
+        A clock that was set back begins another hour.
         """
         if piece.clock is None:
             return False
@@ -302,7 +313,7 @@ class Follower:
     def _cut(
         self, own: Hour, piece: FollowedPiece, save: Callable[[Path], None] | None = None
     ) -> None:
-        """End an hour: what comes from now on is another's, and here one goes on if killed."""
+        """End an hour: later input belongs to the next, and a restart continues from here."""
         place, clock = piece.place, piece.clock or own.begins
         warm = self._warm.before(place)
         self._states += 1
@@ -312,28 +323,28 @@ class Follower:
         self._hour = None
 
     def _end(self, piece: FollowedPiece) -> None:
-        """Write what is left: nothing will come, or another follower goes on."""
+        """Write the rest: the source has ended, or another follower will continue."""
         if self._stopped:
             if self._hour is not None:
                 self._cut(self._hour, piece)
             return
         self._lives.finish()
-        while rest := taken(self._lives):
+        while rest := take_finished(self._lives):
             if self._hour is None:
                 self._begin(piece)
             assert self._hour is not None
             self._hour.write(rest)
         if self._hour is not None:
-            self._cut(self._hour, piece, self._saves_anew())
+            self._cut(self._hour, piece, self._empty_state())
 
-    def _saves_anew(self) -> Callable[[Path], None]:
-        """Return what saves what another trace goes on from: no lives."""
+    def _empty_state(self) -> Callable[[Path], None]:
+        """Return a function that saves an empty state for a trace that continues: no lives."""
         if isinstance(self._lives, LiveHistory):
             return self._lives.save_histories
         return LivesBuilder(self._settings.max_live).save
 
     def _publish(self) -> None:
-        """Give the hours their places of which all is known, behind what goes on meanwhile."""
+        """Publish, in the background, the hours whose rows are final."""
         while self._closing and not self._closing[0][0].waiting:
             own, counts = self._closing.popleft()
             before = self._publishing[-1] if self._publishing else None
@@ -343,7 +354,7 @@ class Follower:
             self.status.datasets.append(self._publishing.popleft().result())
 
     def _give_place(self, own: Hour, counts: Mapping[str, Any], before: Future[str] | None) -> str:
-        """Give an hour its place; not if the one before it has none: it is to be followed again."""
+        """Publish an hour, unless the one before it failed: it must be followed again."""
         if before is not None:
             before.result()
         own.publish(self._source, self._format, counts)

@@ -1,16 +1,15 @@
-"""Sends a live history to a service on another host (``POST /v1/history``), behind the follower.
+"""Send a live history to a service on another host (``POST /v1/history``), in the background.
 
-A session keeps one connection, and by it one worker of the service. It begins with an empty update;
-when that was taken, all that the follower knows follows in parts, then what changed, as it changes.
-After any failure another session begins, so that nothing is ever missing in a copy, and nothing
-piles up here while no service answers.
+A session keeps one connection, and so one worker of the service. It begins with an empty update.
+Once that is accepted, the whole history follows in parts, then changes as they occur. After any
+failure a new session begins, so a copy never lacks anything, and nothing piles up here while no
+service answers.
 """
 
 from __future__ import annotations
 
 import logging
 import secrets
-import socket
 import ssl
 import threading
 import time
@@ -24,6 +23,9 @@ from typing import Any
 
 import httpx
 
+from birthmark.data.common.host import host_name
+from birthmark.data.common.regular import SETTINGS_BYTES, read_regular
+from birthmark.data.common.visible import visible
 from birthmark.data.follow import beside
 from birthmark.data.follow.status import Sent
 from birthmark.data.follow.updates import MEDIA_TYPE, PATH, Report, Update
@@ -31,25 +33,30 @@ from birthmark.data.settings import Following
 from birthmark_native import HistoryChanges
 
 EVERY = 0.1
-"""At most so often is an update sent, in seconds, unless more waits than one holds."""
+"""Seconds between updates, at least, unless one update cannot hold all that is pending."""
 
 MOST_ROWS = 20_000
-"""An update has at most so many: 2 MB."""
+"""The most rows of an update: 2 MB."""
+
+MOST_PENDING = 1_000_000
+"""The most rows pending for a slow service; beyond, they are dropped and everything is resent."""
 
 PATIENCE = 10.0
-"""So long may each step of a request take, in seconds."""
+"""The timeout of each step of a request, in seconds."""
 
 SOONEST, LATEST = 0.1, 5.0
-"""How long until another session is tried, in seconds: twice as long each time."""
+"""The first and the longest delay before a new session, in seconds; it doubles each time."""
 
 IDLE = 60.0
-"""How long a connection is kept on which nothing is sent, in seconds: less than services do."""
+"""Seconds after which an idle connection is closed: shorter than services' own timeouts."""
 
 OVERLOADED = 1.0
-"""How long until an update is sent again that a service had no room for, in seconds."""
+"""Seconds until an update is resent that an overloaded service refused."""
 
 ENDING = 3.0
-"""How long the last update may take, in seconds."""
+"""The timeout of the last update, in seconds."""
+
+_PATH = 200  # characters of the history's path in a sender's name
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +68,10 @@ class RefusedError(Exception):
 
 
 class Sender:
-    """Tells a service what a live history knows; `take` is given that at each update of it.
+    """Sends a live history to a service; call `take` at each update of it.
 
-    Raises ValueError for a URL, a token or certificates that are none; OSError if the token cannot
-    be read.
+    Raises ValueError for an invalid URL, token or certificates; OSError if the token cannot be
+    read.
     """
 
     def __init__(self, settings: Following) -> None:
@@ -72,30 +79,34 @@ class Sender:
         assert settings.history is not None
         self.sent = Sent(settings.send)
         self._url, self._token = settings.send, settings.send_token
-        self._name = f"{socket.gethostname()}:{settings.history.absolute()}"[-255:]
+        self._name = f"{host_name()}:{visible(str(settings.history.absolute()))[-_PATH:]}"
         self._trusted = _trusted(settings.send, settings.send_certificates)
         self._headers()
         self._thresholds = beside.thresholds(settings.history)
         self._changed = threading.Condition()
         self._wanted = False
         self._pending: HistoryChanges | None = None
+        self._overrun = False
         self._report: tuple[Report, float] | None = None
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sender", daemon=True)
         self._thread.start()
 
     def take(self, changes: HistoryChanges, report: Report, everything: Everything) -> None:
-        """Take what changed, or everything if that is wanted, and how the follower is doing."""
+        """Take the changes, or everything if that is pending, and the follower's report."""
         with self._changed:
             if self._wanted:
                 self._pending, self._wanted = everything(), False
             elif self._pending is not None:
                 self._pending.merge(changes)
+                self._overrun = len(self._pending) > MOST_PENDING
+                if self._overrun:
+                    self._pending = HistoryChanges()
             self._report = report, time.monotonic()
             self._changed.notify()
 
     def close(self) -> None:
-        """Send what was taken last, if that is soon done, and end."""
+        """Send the last changes, if that is quick, and end."""
         with self._changed:
             self._ending.set()
             self._changed.notify()
@@ -115,7 +126,7 @@ class Sender:
             self._ending.wait(pause)
 
     def _updates(self) -> Iterator[Update]:
-        """Yield the updates of a session, as they are due."""
+        """Yield the updates of a session when they are due."""
         nothing = Report(0, 0.0, 0.0, "starting")
         session, own = secrets.token_hex(16), version("birthmark")
         yield Update(self._name, own, session, 0, False, nothing, HistoryChanges())
@@ -127,21 +138,23 @@ class Sender:
             if due is None:
                 return
             report, changes, whole = due
-            now = self._moved() if whole else before
-            told = None if now == before else now
-            yield Update(self._name, own, session, number, whole, report, changes, told)
+            now = self._thresholds_text() if whole else before
+            thresholds = None if now == before else now
+            yield Update(self._name, own, session, number, whole, report, changes, thresholds)
             before = now
             if whole:
                 self._follows()
                 self._ending.wait(EVERY)
 
     def _next(self) -> tuple[Report, HistoryChanges, bool] | None:
-        """Return what is to be sent next, and whether that is all; None at the end."""
+        """Return the next changes, and whether they are the last of the whole; None at the end."""
         with self._changed:
             while self._report is None or self._pending is None:
                 if self._ending.is_set():
                     return None
                 self._changed.wait()
+            if self._overrun:
+                raise RefusedError(f"more than {MOST_PENDING:,} changes waited to be sent")
             report, at = self._report
             changes = self._pending.take(MOST_ROWS)
             whole = len(self._pending) == 0
@@ -150,8 +163,8 @@ class Sender:
         waited = time.monotonic() - at
         return replace(report, lag=report.lag + waited), changes, whole
 
-    def _moved(self) -> str | None:
-        """Return the thresholds beside the history, if there are any."""
+    def _thresholds_text(self) -> str | None:
+        """Return the thresholds that accompany the history, if any."""
         try:
             return self._thresholds.read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -161,10 +174,10 @@ class Sender:
         if not self.sent.following:
             self.sent.following, self.sent.why = True, None
             self.sent.copies += 1
-            log.info("%s has all that is known", self._url)
+            log.info("%s has the whole history", self._url)
 
     def _post(self, http: httpx.Client, update: Update) -> None:
-        """Send an update; raise `RefusedError`, or what httpx does, where it is not taken."""
+        """Send an update; raise `RefusedError`, or httpx's error, if it is not accepted."""
         body = update.to_stream().to_pybytes()
         while True:
             response = http.post(PATH, content=body)
@@ -173,22 +186,22 @@ class Sender:
             error = _error(response)
             if error.get("type") != "overloaded" or self._ending.is_set():
                 raise RefusedError(f"{response.status_code}: {error.get('message')}")
-            self._ending.wait(OVERLOADED)  # it was not taken: nothing is missing yet
+            self._ending.wait(OVERLOADED)  # it was refused, so nothing is missing yet
         self.sent.updates += 1
         self.sent.bytes += len(body)
 
     def _failed(self, error: Exception) -> None:
-        """Take note of it, and let go of what would have been sent: all is wanted next time."""
+        """Record an error, and drop pending changes: the next session sends everything."""
         with self._changed:
-            self._wanted, self._pending = False, None
+            self._wanted, self._pending, self._overrun = False, None, False
         why = str(error) or type(error).__name__
         if why != self.sent.why:
-            log.warning("%s is not told what is seen: %s", self._url, why)
+            log.warning("%s does not receive the live history: %s", self._url, why)
         self.sent.following, self.sent.why = False, why
         self.sent.failures += 1
 
     def _connection(self) -> httpx.Client:
-        """Return what makes one connection, and keeps it."""
+        """Return a client that makes and keeps one connection."""
         limits = httpx.Limits(max_connections=1, keepalive_expiry=IDLE)
         transport = httpx.HTTPTransport(verify=self._trusted, limits=limits, trust_env=False)
         return httpx.Client(
@@ -200,19 +213,19 @@ class Sender:
         )
 
     def _headers(self) -> dict[str, str]:
-        told = {"content-type": MEDIA_TYPE}
+        headers = {"content-type": MEDIA_TYPE}
         if self._token is not None:
-            text = self._token.read_text(encoding="utf-8").strip()
+            text = read_regular(self._token, SETTINGS_BYTES).decode().strip()
             if not (text.isascii() and text.isprintable() and text):
                 raise ValueError(
                     f"{self._token}: expected a token, as birthmark tokens add prints it"
                 )
-            told["authorization"] = f"Bearer {text}"
-        return told
+            headers["authorization"] = f"Bearer {text}"
+        return headers
 
 
 def _trusted(url: str, certificates: Path | None) -> ssl.SSLContext | bool:
-    """Return how a service proves who it is."""
+    """Return how to verify the service's certificate."""
     try:
         parsed = httpx.URL(url)
     except httpx.InvalidURL as error:
@@ -230,7 +243,7 @@ def _trusted(url: str, certificates: Path | None) -> ssl.SSLContext | bool:
 
 
 def _error(response: httpx.Response) -> dict[str, Any]:
-    """Return the error that was answered, if it is one of a service."""
+    """Return the error in a response, if it is one of a service."""
     with suppress(ValueError, KeyError, TypeError):
         return dict(response.json()["error"])
     return {"message": response.reason_phrase}

@@ -1,14 +1,13 @@
-"""From where a follower goes on after it was killed.
+"""The state from which a follower continues after it was killed.
 
-    OUT/.state/2026-11-21T09/place.json     where the source was read when the hour's dataset ended
-    OUT/.state/2026-11-21T09/lives          what was known of the files that were alive
+     OUT/.state/2026-11-21T09/place.json     place in the source when the hour's dataset ended
+    OUT/.state/2026-11-21T09/lives          the lives of the files that were alive
 
-A state is written before its dataset gets its place, and is one from then on: the newest whose
-dataset is there. What is read behind its place makes the datasets that follow. So that the first
-calls and replies behind it find their own, the source is read again from a while before.
+A state is written before its dataset is published, and is valid from then on: the newest whose
+    dataset exists is used. The input after its place makes the following datasets. Reading restarts
+    a while before it, so that replies after it find their calls.
 
-Each has its name as long as it is whole: while it is written, and removed, it has one that is
-hidden.
+A state has its name only while it is complete: it is hidden while it is written or removed.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ STATES = ".state"
 _PLACE, _LIVES, _USED = "place.json", "lives", "dataset"
 
 Place = tuple[str, int, int]
-"""A file, the time of its first record in microseconds since the epoch, and bytes before."""
+"""A file, the time of its first record in microseconds since the epoch, and a byte offset."""
 
-KEPT = 10_000_000
-"""A place is kept for every so many microseconds of the trace's time."""
+PLACE_INTERVAL = 10_000_000
+"""Microseconds of the trace's time between places that are stored."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class State:
 
     Attributes:
         dataset: its name.
-        number: of the states of one directory each has a higher one than those before.
+        number: states of one directory are numbered in ascending order.
         warm: the place from which the source is read again.
         place: the place where the dataset ended, and `clock` the trace's time there, in
             microseconds since the epoch.
@@ -54,9 +53,9 @@ class State:
 
 
 class Warm:
-    """The places from which so many microseconds of the trace's time were read.
+    """Places in the last stretch of the trace, to restart from.
 
-    `first` is where reading begins, None: at the beginning of the first file.
+    `first` is where reading begins; None: at the beginning of the first file.
     """
 
     def __init__(self, reach: int, first: Place | None = None) -> None:
@@ -66,16 +65,16 @@ class Warm:
             self._places.append((-inf, first))
 
     def pass_by(self, clock: int, place: Place) -> None:
-        """Take note of a place, and of the trace's time there."""
+        """Record a place, and the trace's time there."""
         if not self._places:
             self._places.append((-inf, (*place[:2], 0)))
-        if clock >= self._places[-1][0] + KEPT:
+        if clock >= self._places[-1][0] + PLACE_INTERVAL:
             self._places.append((clock, place))
         while len(self._places) > 1 and self._places[1][0] <= clock - self._reach:
             self._places.popleft()
 
     def before(self, place: Place) -> Place:
-        """Return the place from which to read, so that all is known at another."""
+        """Return the place to read from so that all is known at another."""
         return self._places[0][1] if self._places else place
 
 
@@ -85,50 +84,50 @@ def lives(out: Path, state: State) -> Path:
 
 
 def keep(out: Path, state: State, save: Callable[[Path], None]) -> None:
-    """Keep a state, and the lives that `save` writes to a file, for when its dataset is there."""
+    """Save a state, and the lives that `save` writes to a file, before its dataset is published."""
     folder = out / STATES / state.dataset
     folder.parent.mkdir(exist_ok=True)
-    with durable.replaced(folder) as aside:
-        aside.mkdir()
-        save(aside / _LIVES)
-        told = asdict(state) | {"crc32": _checksum(asdict(state))}
-        (aside / _PLACE).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    with durable.replaced(folder) as temporary:
+        temporary.mkdir()
+        save(temporary / _LIVES)
+        content = asdict(state) | {"crc32": _checksum(asdict(state))}
+        (temporary / _PLACE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def settle(out: Path, dataset: str) -> None:
-    """Take note that the state of a dataset is used from now on, and let go of older ones."""
-    kept = out / STATES / dataset
-    (kept / _USED).touch()
-    durable.sync(kept)
+    """Mark the state of a dataset as used from now on, and remove older ones."""
+    current = out / STATES / dataset
+    (current / _USED).touch()
+    durable.sync(current)
     for folder in _folders(out):
-        if folder != kept and _is_used(out, folder):
+        if folder != current and _is_used(out, folder):
             durable.remove(folder.rename(folder.with_name(f".{folder.name}.old")))
 
 
 def newest(out: Path) -> State | None:
-    """Return the state from which a follower of `out` goes on, if there is one.
+    """Return the state from which a follower of `out` continues, if there is one.
 
     Raises:
         OSError: it cannot be read; FileNotFoundError, if a follower replaced it meanwhile.
         ValueError: it is damaged.
     """
     places = [folder / _PLACE for folder in _folders(out) if _is_used(out, folder)]
-    return max(map(_read, places), key=lambda told: told.number, default=None)
+    return max(map(_read, places), key=lambda state: state.number, default=None)
 
 
 def _read(place: Path) -> State:
     try:
-        told = json.loads(place.read_bytes())
-        checksum = told.pop("crc32")
-        if checksum != _checksum(told):
-            raise ValueError("its checksum is another")
-        return State(**told | {name: tuple(told[name]) for name in ("warm", "place")})
+        content = json.loads(place.read_bytes())
+        checksum = content.pop("crc32")
+        if checksum != _checksum(content):
+            raise ValueError("its checksum does not match")
+        return State(**content | {name: tuple(content[name]) for name in ("warm", "place")})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{place}: expected where a follower goes on: {error}") from error
+        raise ValueError(f"{place}: expected the state of a follower: {error}") from error
 
 
-def _checksum(told: Mapping[str, Any]) -> int:
-    return zlib.crc32(json.dumps(told, sort_keys=True).encode())
+def _checksum(content: Mapping[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
 
 
 def _folders(out: Path) -> list[Path]:
@@ -140,7 +139,7 @@ def _all(out: Path) -> list[Path]:
 
 
 def clear(out: Path) -> None:
-    """Remove states whose datasets were not finished, or that are old. Only who is alone may."""
+    """Remove unpublished and old states. Call only while holding the directory lock."""
     for folder in _all(out):
         if folder.name.startswith(".") or not _is_used(out, folder):
             durable.remove(folder)

@@ -1,4 +1,4 @@
-"""What a follower tells of itself while it is at work: lag, counts, losses."""
+"""A follower's report while it is at work: lag, counts, losses."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from typing import Any
 import numpy as np
 
 from birthmark.data.common import durable
+from birthmark.data.traces import unread
 
 LAGS = 36_000
-"""Of so many batches the lags are kept: an hour's, at ten a second."""
+"""The number of batches whose lags are kept: an hour's, at ten a second."""
 
 RECENT = 10.0
-"""Over so many seconds a rate is taken."""
+"""Seconds over which a rate is averaged."""
 
 
 @dataclass
 class Sent:
-    """What was sent, for people.
+    """Statistics of sending, for people.
 
     Attributes:
         to: the service.
-        following: whether it has all that is known.
-        updates, bytes: what it took, its copies among that.
-        copies: how often all that is known was sent.
-        failures: how many sessions failed, and `why` the last one did; None: it goes on.
+        following: whether the service has the whole history.
+        updates, bytes: accepted updates, copies included.
+        copies: how often the whole history was sent.
+        failures: how many sessions failed, and `why` the last one did; None: none is failing.
     """
 
     to: str
@@ -48,8 +49,8 @@ class Sent:
 class Status:
     """Counts and lags of one follower.
 
-    The lag of a batch is by how much its last message was older, when all was done with it, than
-    the host's clock, in seconds.
+    The lag of a batch is the age of its last message, by the host's clock in seconds, when the
+    batch was finished.
     """
 
     def __init__(self, source: str, out: str) -> None:
@@ -62,13 +63,14 @@ class Status:
         self.refused: dict[str, str] = {}
         self.counts: Mapping[str, Any] = {}
         self.unwatched = 0
+        self.evicted_lives: Mapping[str, int] = {}
         self.datasets: list[str] = []
         self.sent: Sent | None = None
         self._lags: deque[float] = deque(maxlen=LAGS)
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
 
     def batch(self, clock: int, rows: int) -> None:
-        """Take note that all is done with a batch of so many rows, whose last message is given."""
+        """Record a finished batch: its number of rows, and the time of its last message."""
         now = time.monotonic()
         self.clock, self.lag = clock, time.time() - clock / 1e6
         self.operations += rows
@@ -79,19 +81,31 @@ class Status:
 
     @property
     def rate(self) -> float:
-        """Operations a second, of late."""
+        """Recent operations a second."""
         (then, before), now = self._recent[0], time.monotonic()
         return (self.operations - before) / max(now - then, 1e-9)
 
+    @property
+    def unread(self) -> str | None:
+        """The unreadable part of the traffic (`data.traces.unread.sentence`)."""
+        return unread.sentence(self.counts.get("capture", {}))
+
+    @property
+    def evicted(self) -> dict[str, int]:
+        """Counts of entries evicted early for lack of memory, by kind."""
+        every = {**self.counts.get("evicted", {}), **self.evicted_lives}
+        return {what: count for what, count in every.items() if count}
+
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON has it; times are of UTC, durations in seconds."""
+        """Return the status for JSON; times are UTC, durations in seconds."""
         lags = np.percentile(self._lags, (50, 99)).tolist() if self._lags else [None, None]
-        aside: Mapping[str, int] = self.counts.get("damaged", {})
+        damaged: Mapping[str, int] = self.counts.get("damaged", {})
         return {
             "source": self.source,
             "out": self.out,
             "process": os.getpid(),
             "state": self.state,
+            "unread": self.unread,
             "now": _instant(time.time()),
             "seconds": round(time.time() - self.began, 3),
             "clock": None if self.clock is None else _instant(self.clock / 1e6),
@@ -102,8 +116,9 @@ class Status:
             "operations_per_second": round(self.rate),
             "bytes": self.counts.get("bytes", 0),
             "records": self.counts.get("records", 0),
-            "set_aside": dict(aside),
+            "set_aside": dict(damaged),
             "dropped": self.counts.get("capture", {}).get("dropped", 0),
+            "evicted": self.evicted,
             "gaps": self.gaps,
             "unwatched": round(self.unwatched / 1e6, 3),
             "files": self.files,
@@ -116,7 +131,7 @@ class Status:
         }
 
     def write(self, path: Path) -> None:
-        """Replace a file by it, whole or not at all."""
+        """Replace a file with the status, atomically."""
         durable.write_text(path, json.dumps(self.to_json(), indent=1) + "\n")
 
 
@@ -129,9 +144,9 @@ def _rounded(seconds: float | None) -> float | None:
 
 
 def _peak_memory() -> int:
-    """Return the most bytes that were resident: of this program, and not of who started it."""
+    """Return the peak resident bytes of this program, excluding its parent's."""
     try:
-        told = Path("/proc/self/status").read_text(encoding="ascii")
+        status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:  # on other systems
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return int(told.partition("VmHWM:")[2].split()[0]) * 1024
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024

@@ -1,28 +1,59 @@
-"""What a follower tells a service on another host of its live history: updates, as Arrow.
+"""Updates of a live history, which a follower sends to a service on another host, as Arrow.
 
-An update is a stream of one row (``SCHEMA``). What changed stands in lists, with the columns of
-``birthmark_native.HistoryChanges``: names of files are no part of it, only hashes.
+An update is a stream of one row (``SCHEMA``). The changes stand in lists, with the columns of
+``birthmark_native.HistoryChanges``. They hold hashes of file names, never the names.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal
 
 import pyarrow as pa
+from pydantic import AfterValidator, Field
 
-from birthmark.data.schema import FIRST_US, LAST_US, TIME
+from birthmark.data.common.numbers import Count, Fraction, Instant, Seconds
+from birthmark.data.common.setting_errors import check
+from birthmark.data.follow.beside import MOST_BYTES
+from birthmark.data.schema import TIME
+from birthmark.data.settings import Strict
 from birthmark_native import HistoryChanges
 
 FORMAT = 1
-"""What keys, and the numbers of records, mean. It changes whenever that does."""
+"""The version of the keys and of the numbers in records; it changes whenever they do."""
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 PATH = "/v1/history"
-"""Where a service is told."""
+"""The service's path for updates."""
 
-STATES = ("starting", "following", "stopped")
-_TEXT = 255  # characters, the longest of each
+State = Literal["starting", "following", "stopped"]
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("expected printable characters")
+    return text
+
+
+_Text = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_printable)]
+
+
+class _Head(Strict):
+    """The members of an update besides the changes."""
+
+    format: int
+    sender: _Text
+    version: _Text
+    session: _Text
+    number: Count
+    whole: bool
+    clock: Instant
+    lag: Seconds
+    loss: Fraction
+    state: State
+    operations: Count
+    thresholds: Annotated[str, Field(max_length=MOST_BYTES)] | None
+
 
 _LISTS = dict(
     zip(("forgotten", "records", "directories"), HistoryChanges().to_arrow(), strict=True)
@@ -63,14 +94,14 @@ _OWN = ("sender", "version", "session", "number", "whole", "thresholds")
 
 @dataclass(frozen=True)
 class Report:
-    """How a follower is doing, as ``SharedHistoryWriter.commit`` takes it.
+    """A follower's condition, as ``SharedHistoryWriter.commit`` takes it.
 
     Attributes:
         clock: the time of the last operation, in microseconds since the epoch.
-        lag: by how much that was behind, in seconds.
-        loss: share of the last minutes' operations that were lost.
-        state: one of ``STATES``.
-        operations: how many were followed since the follower began.
+        lag: the delay of that operation, in seconds.
+        loss: the share of the last minutes' operations that were lost.
+        state: a ``State``.
+        operations: the number of operations followed since the follower began.
     """
 
     clock: int
@@ -85,15 +116,16 @@ class Update:
     """One update of a copy.
 
     Attributes:
-        sender: which follower this is: its host, and its own file.
-        version: that of its program.
-        session: one attempt to keep a copy, which begins with nothing.
-        number: counts the updates of a session, from 0 on.
-        whole: whether the copy has, with this, all that the follower knows.
-        report: how the follower is doing.
-        changes: what is to be done to the copy.
-        thresholds: what stands in the file beside the live history (``data.follow.beside``), if it
-            is not as it was; None in the first update that is ``whole``: there is none.
+        sender: the follower: its host, and its own file.
+        version: the program's version.
+        session: one attempt to maintain a copy, which begins empty.
+        number: counts the updates of a session, from 0.
+        whole: whether the copy is complete with this update.
+        report: the follower's condition.
+        changes: the changes to the copy.
+        thresholds: the contents of the file that accompanies the live history
+            (``data.follow.beside``), if changed; None in the first update that is ``whole``: there
+            is no file.
     """
 
     sender: str
@@ -119,7 +151,7 @@ class Update:
 
 
 def _listed(rows: pa.Array | pa.RecordBatch) -> pa.Array:
-    """Return rows as the one list of a column."""
+    """Return rows as one list in a column."""
     values = rows if isinstance(rows, pa.Array) else rows.to_struct_array()
     kind = pa.list_(pa.field("item", values.type, False))
     return pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values, kind)
@@ -129,26 +161,26 @@ def read(stream: bytes) -> Update:
     """Return the update that `Update.to_stream` wrote, checked.
 
     Raises:
-        OtherFormatError: another version of this program wrote it, whose keys mean something else.
-        ValueError: it is none, or damaged (``pa.ArrowException`` and ``OSError``, too).
+        OtherFormatError: another version of this program wrote it, with different keys.
+        ValueError: it is damaged or not an update (``pa.ArrowException`` and ``OSError``, too).
     """
     row = _row(stream)
-    told = {
+    values = {
         name: row[name][0].as_py() for name in row.schema.names if name not in (*_LISTS, "clock")
     }
-    if told["format"] != FORMAT:
-        raise OtherFormatError(f"expected updates of format {FORMAT}, found {told['format']}")
-    clock = row["clock"].cast(pa.int64())[0].as_py()
-    report = Report(clock, told["lag"], told["loss"], told["state"], told["operations"])
-    _check(told, report)
-    forgotten, records, directories = (row[name].flatten() for name in _LISTS)
-    changes = HistoryChanges.from_arrow(forgotten, _table(records), _table(directories))
-    own = {name: told[name] for name in _OWN}
+    if values["format"] != FORMAT:
+        raise OtherFormatError(f"expected updates of format {FORMAT}, found {values['format']}")
+    values["clock"] = row["clock"].cast(pa.int64())[0].as_py()
+    check(_Head, **values)
+    report = Report(*(values[field.name] for field in fields(Report)))
+    removed, records, directories = (row[name].flatten() for name in _LISTS)
+    changes = HistoryChanges.from_arrow(removed, _table(records), _table(directories))
+    own = {name: values[name] for name in _OWN}
     return Update(**own, report=report, changes=changes)
 
 
 class OtherFormatError(ValueError):
-    """An update is of a follower whose keys and records mean something else."""
+    """An update of a follower whose keys and records have another meaning."""
 
 
 def _row(stream: bytes) -> pa.RecordBatch:
@@ -170,15 +202,3 @@ def _row(stream: bytes) -> pa.RecordBatch:
 
 def _table(rows: pa.StructArray) -> pa.RecordBatch:
     return pa.RecordBatch.from_struct_array(rows)
-
-
-def _check(told: dict[str, Any], report: Report) -> None:
-    for name in ("sender", "version", "session"):
-        if not (0 < len(told[name]) <= _TEXT and told[name].isprintable()):
-            raise ValueError(f"{name}: expected 1 to {_TEXT} printable characters")
-    if report.state not in STATES:
-        raise ValueError(f"state: expected one of {', '.join(STATES)}, found {report.state!r}")
-    if not (report.lag >= 0 and 0 <= report.loss <= 1):
-        raise ValueError("expected a lag of at least 0, and a loss of 0 to 1")
-    if not FIRST_US <= report.clock <= LAST_US:
-        raise ValueError("clock: expected a time of the years 1 to 9999 UTC")

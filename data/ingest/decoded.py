@@ -1,15 +1,15 @@
-"""A trace decoded ahead of the others: one step of an ingest that is done in parallel.
+"""Decode a trace ahead of the others: the parallel step of an ingest.
 
-Traces are independent of each other until lives are followed through them, those of one server in
-the order of time. `decode` makes of a trace a directory, and `combine` a dataset of several:
+Traces are independent until lives are followed through them, for each server in the order of time.
+`decode` makes a directory of a trace, and `combine` a dataset of several directories:
 
     <decoded>/dataset/     the tables that need no other trace: operations, messages, quarantine
-    <decoded>/lives.arrow  of each operation what lives are made of, in the order of the trace
-    <decoded>/gaps.arrow   when calls were lost, each before the operations that it is known with
+    <decoded>/lives.arrow  the columns of operations that lives need, in the order of the trace
+    <decoded>/gaps.arrow   gaps with lost calls, each before the operations that revealed it
     <decoded>/loss.arrow   the rows of the loss table
-    <decoded>/trace.json   what the trace is, and what was counted
+    <decoded>/trace.json   the trace's description and counts
 
-The dataset has the rows that `data.ingest.run.ingest` gives the same traces.
+The dataset has the same rows as `data.ingest.run.ingest` makes of the traces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from birthmark.data.datasets import ingests
 from birthmark.data.datasets.partitions import OTHERS, busiest
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, folder
 from birthmark.data.ingest.loss import Losses
-from birthmark.data.ingest.run import naming, set_aside, taken
+from birthmark.data.ingest.run import error_context, set_aside, take_finished
 from birthmark.data.ingest.summary import IngestSummary
 from birthmark.data.traces.reader import Trace, open_trace
 from birthmark_native import LivesBuilder
@@ -40,24 +40,24 @@ LIVES = [
     *("set_ftype", "set_mode", "set_size", "set_atime_how", "set_mtime_how", "set_umask"),
     *("compound_index", "attributes_set", "dir_change_atomic", "dir_pre_change", "dir_change"),
     *(prefix + name for prefix in ("", "dir_", "dir2_") for name in ATTRIBUTES),
-    *("ctime", "dir_pre_mtime"),
+    *("ctime", "dir_pre_mtime", "layout_type", "stripe_unit", "last_offset"),
 ]
-"""The columns of the operations table that lives are made of."""
+"""The columns of the operations table that lives need."""
 
 _PART = "part"
 _ABOUT = "trace.json"
 
 
 def decode(trace: str | Path, out: Path) -> None:
-    """Decode a trace into a directory, whole or not at all; one that is there stays.
+    """Decode a trace into a directory, whole or not at all; an existing directory stays.
 
     Raises:
         OSError: the trace cannot be opened, or `out` cannot be written.
-        ValueError: the file is no trace, or cannot be made tables of; the message names it.
+        ValueError: the file is no trace, or cannot be converted; the message names it.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
-    with naming(trace):
-        durable.made(out, lambda aside: _decode(open_trace(trace), aside))
+    with error_context(trace):
+        durable.made(out, lambda temporary: _decode(open_trace(trace), temporary))
 
 
 def _decode(trace: Trace, out: Path) -> None:
@@ -88,7 +88,7 @@ def _decode(trace: Trace, out: Path) -> None:
 
 
 class _Streams(ExitStack):
-    """Files of record batches, each with a number, which are closed when this is left."""
+    """Numbered files of record batches, which are closed at the end."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__()
@@ -106,13 +106,13 @@ class _Streams(ExitStack):
 
 
 class Decoded:
-    """A trace that `decode` has decoded.
+    """A trace decoded by `decode`.
 
     Attributes:
         path, format, compression, generated, tells_loss: as those of `data.traces.reader.Trace`.
-        counts: what `Trace.counts` returned.
-        rows: how many operations and messages there are.
-        traffic, others: what `data.datasets.partitions.Partitions` tells of its servers.
+        counts: the result of `Trace.counts`.
+        rows: the number of operations and messages.
+        traffic, others: its servers, by `data.datasets.partitions.Partitions`.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -138,8 +138,8 @@ class Decoded:
         return (batch for _, batch in self._read("loss"))
 
     def tell(self, lives: LivesBuilder) -> Iterator[None]:
-        """Tell lives of operations and gaps in their order; yield after each batch."""
-        lives.loss_told(self.tells_loss)
+        """Give lives the operations and gaps in order; yield after each batch."""
+        lives.set_losses_known(self.tells_loss)
         gaps = self._read("gaps")
         waiting = next(gaps, None)
         for number, batch in self._read("lives"):
@@ -152,9 +152,9 @@ class Decoded:
             lives.update_loss(rest)
 
     def place(self, dataset: DatasetWriter, place: int, servers: Collection[str]) -> None:
-        """Add the tables that are finished to a dataset, by the trace's place among its traces.
+        """Add the finished tables to a dataset, by the trace's place among its traces.
 
-        Those of other than the `servers` that it keeps apart stand with the others.
+        Servers outside `servers` go to the others.
         """
         root, number = self._directory / "dataset", f"{dataset.number}.{place:04d}"
         rest = sorted({*self.traffic} - {*servers})
@@ -182,17 +182,17 @@ class Decoded:
 
 
 def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) -> IngestSummary:
-    """Make a dataset in the empty directory `out` of traces decoded, in the order of their time.
+    """Make a dataset in the empty directory `out` of decoded traces, in the order of their time.
 
-    They are one stretch of a server's life, as for `run.ingest`. What was decoded stays.
-    `known_as` is what the summary calls the dataset, where that is to be renamed.
+    They are one stretch of a server's life, as for `run.ingest`. The decoded traces do not change.
+    `known_as` is the dataset's name in the summary, if it is to be renamed.
 
     Raises:
         OSError: the dataset cannot be written.
     """
     summary = IngestSummary(str(known_as or out), rows=dict.fromkeys(TABLES, 0))
     lives, losses = LivesBuilder(), Losses()
-    servers, summary.others = _kept_apart(map(Decoded, decoded))
+    servers, summary.others = _separate_servers(map(Decoded, decoded))
     with DatasetWriter(out, servers=servers) as dataset:
 
         def write(table: str, batch: pa.RecordBatch) -> None:
@@ -201,7 +201,7 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
 
         for place, one in enumerate(map(Decoded, decoded), start=1):
             for _ in one.tell(lives):
-                for table, batch in taken(lives):
+                for table, batch in take_finished(lives):
                     write(table, batch)
             for batch in one.loss():
                 losses.add(batch)
@@ -210,7 +210,7 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
             summary.rows |= {table: summary.rows[table] + n for table, n in one.rows.items()}
             one.place(dataset, place, servers)
         lives.finish()
-        while rest := taken(lives):
+        while rest := take_finished(lives):
             for table, batch in rest:
                 write(table, batch)
         summary.loss = losses.estimate()
@@ -218,16 +218,16 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
     return summary
 
 
-def _kept_apart(traces: Iterable[Decoded]) -> tuple[list[str], dict[str, int]]:
-    """Return the servers with most traffic in all traces, and what to say of the others.
+def _separate_servers(traces: Iterable[Decoded]) -> tuple[list[str], dict[str, int]]:
+    """Return the servers with most traffic in all traces, and the counts of the others.
 
-    A server that is among the others in several traces counts in each.
+    A server among the others of several traces counts in each.
     """
     traffic, others = Counter[str](), Counter[str]()
     for one in traces:
         traffic.update(one.traffic)
         others.update(one.others)
-    kept = busiest(traffic)
-    rest = {*traffic} - {*kept}
+    separate = busiest(traffic)
+    rest = {*traffic} - {*separate}
     others.update(servers=len(rest), rows=sum(traffic[server] for server in rest))
-    return kept, {"servers": others["servers"], "rows": others["rows"]}
+    return separate, {"servers": others["servers"], "rows": others["rows"]}

@@ -1,4 +1,4 @@
-"""How much a monitor lost, over a whole ingest: from the rows of the loss table."""
+"""The losses of a monitor over a whole ingest, from the rows of the loss table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-TELLING = 1000  # messages: of fewer, one lost says little about a period
+LEAST_MESSAGES = 1000  # messages: a period with fewer is too small for a share
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Messages seen, and how many beside them were lost by the estimate.
+    """Messages seen, and the estimated number lost in addition.
 
-    ``worst_period`` is that in which the largest share was lost, of those with a thousand messages
-    or more, if there are any: its time in microseconds since the epoch, UTC, and the share.
+    ``worst_period`` has the largest share of losses among periods with a thousand messages or more,
+    if any: its time in microseconds since the epoch, UTC, and the share.
     """
 
     seen: int
@@ -33,7 +33,7 @@ class Losses:
         self._periods: dict[int, tuple[int, float]] = {}
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows."""
+        """Add rows."""
         seen = pc.add(pc.add(batch["calls"], batch["replies"]), batch["orphans"])
         times = np.asarray(batch["time"].cast(pa.int64()))
         columns = (times, np.asarray(seen), np.asarray(batch["lost"]))
@@ -42,12 +42,12 @@ class Losses:
             self._periods[int(time)] = (before[0] + int(count), before[1] + float(lost))
 
     def estimate(self) -> Estimate | None:
-        """Return the whole, or None where there were no rows."""
+        """Return the estimate, or None if there were no rows."""
         if not self._periods:
             return None
         seen = sum(count for count, _ in self._periods.values())
         lost = sum(lost for _, lost in self._periods.values())
-        telling = {time: of for time, of in self._periods.items() if sum(of) >= TELLING}
+        telling = {time: of for time, of in self._periods.items() if sum(of) >= LEAST_MESSAGES}
         worst = max(telling or self._periods, key=lambda time: _share(*self._periods[time]))
         return Estimate(
             seen, round(lost, 1), _share(seen, lost), worst, _share(*self._periods[worst])

@@ -16,14 +16,14 @@ import pyarrow as pa
 from birthmark.data.datasets.tables import TABLES, DatasetWriter
 from birthmark.data.ingest.loss import Losses
 from birthmark.data.ingest.summary import IngestSummary, held_already
-from birthmark.data.traces.inputs import Beginnings, each_once
+from birthmark.data.traces.inputs import TraceOrderCheck, reject_duplicates
 from birthmark.data.traces.reader import Trace, open_trace
 from birthmark_native import LiveHistory, LivesBuilder
 from birthmark_native.results import Damaged
 
 
-class WriterBehind:
-    """Writes behind the decoder's back, a few batches at most."""
+class BackgroundWriter:
+    """Writes in the background of the decoder, with a few batches pending at most."""
 
     WAITING = 3
 
@@ -33,7 +33,7 @@ class WriterBehind:
         self.rows: Counter[str] = Counter()
 
     def write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
-        """Write rows to the tables named, soon; raise what writing earlier ones raised."""
+        """Queue rows for tables; raise the error of an earlier write, if any."""
         self.wait(self.WAITING - 1)
         self._waiting.append(self._pool.submit(self._write, batches))
 
@@ -43,7 +43,7 @@ class WriterBehind:
             self._dataset.write(table, batch)
 
     def wait(self, left: int = 0) -> None:
-        """Wait until no more than so many writes are left to do."""
+        """Wait until no more than ``left`` writes are pending."""
         while len(self._waiting) > left:
             self._waiting.popleft().result()
 
@@ -57,32 +57,32 @@ def ingest(
 
     Args:
         traces: the files, in the order of their time; ``-`` is standard input.
-        out: the dataset's directory; made if need be, added to if it is there. While another
-            process writes into it, this one waits.
+        out: the dataset's directory; made if needed, added to if it exists. It waits while another
+            process writes into it.
         progress: called with the trace's path and the rows it has given so far.
 
     Raises:
         OSError: a trace cannot be opened, or the dataset cannot be written.
-        ValueError: a file is no trace, or most of it is later than this host's clock; it is
-            named twice, or after one of the same server that begins later.
+        ValueError: a file is no trace, or most of it is later than this host's clock; it is named
+            twice, or follows one of the same server that begins later.
 
-    Whatever is raised, nothing is left of the ingest, nor a directory that was made for it.
+    After an error, nothing of the ingest remains, nor a directory made for it.
     """
     began = time.monotonic()
-    each_once(traces)
-    summary, beginnings = IngestSummary(str(out)), Beginnings()
+    reject_duplicates(traces)
+    summary, beginnings = IngestSummary(str(out)), TraceOrderCheck()
     lives, losses = LivesBuilder(), Losses()
     with DatasetWriter(Path(out)) as dataset, ThreadPoolExecutor(1) as pool:
-        writer = WriterBehind(dataset, pool)
+        writer = BackgroundWriter(dataset, pool)
 
         def read(trace: Trace) -> None:
             rows = 0
-            lives.loss_told(trace.tells_loss)
+            lives.set_losses_known(trace.tells_loss)
             for batch in beginnings.of(trace.path, trace):
                 lost = _losses(trace, lives, losses)
                 lives.update(batch)
                 messages = [("messages", each) for each in trace.take_messages()]
-                writer.write([("operations", batch), *messages, *lost, *taken(lives)])
+                writer.write([("operations", batch), *messages, *lost, *take_finished(lives)])
                 set_aside(dataset, trace.path, trace.take_damaged())
                 rows += batch.num_rows
                 if progress:
@@ -93,10 +93,10 @@ def ingest(
             summary.add(trace, trace.counts())
 
         for path in traces:
-            with naming(path):
+            with error_context(path):
                 read(open_trace(path))
         lives.finish()
-        while rest := taken(lives):
+        while rest := take_finished(lives):
             writer.write(rest)
         writer.wait()
         summary.loss = losses.estimate()
@@ -109,8 +109,8 @@ def ingest(
 
 
 @contextmanager
-def naming(path: str | Path) -> Iterator[None]:
-    """Let an error with a trace name it."""
+def error_context(path: str | Path) -> Iterator[None]:
+    """Add the trace's name to an error."""
     try:
         yield
     except (ValueError, OverflowError) as error:
@@ -120,7 +120,7 @@ def naming(path: str | Path) -> Iterator[None]:
 
 
 def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str, pa.RecordBatch]]:
-    """Tell the lives, and the estimate, what came to be known as lost; return the rows of it."""
+    """Pass new losses to the lives and the estimate; return their rows."""
     for gaps in trace.take_gaps():
         lives.update_loss(gaps)
     found = trace.take_loss()
@@ -129,14 +129,14 @@ def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str
     return [("loss", batch) for batch in found]
 
 
-def taken(lives: LivesBuilder | LiveHistory) -> list[tuple[str, pa.RecordBatch]]:
-    """Return the lives that have ended since the last time."""
+def take_finished(lives: LivesBuilder | LiveHistory) -> list[tuple[str, pa.RecordBatch]]:
+    """Return the lives that have ended since the last call."""
     ended = [("files", lives.take_files()), ("names", lives.take_names())]
     return [(table, batch) for table, batch in ended if batch.num_rows]
 
 
 def set_aside(dataset: DatasetWriter, path: str, damaged: Iterable[Damaged]) -> None:
-    """Write the damaged records of a trace where they can be looked at."""
+    """Write the damaged records of a trace to the quarantine."""
     lines = []
     for record in damaged:
         line: dict[str, Any] = {"trace": path, **record}

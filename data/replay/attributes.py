@@ -1,4 +1,4 @@
-"""Attributes of real files, set as an operation says."""
+"""Set the attributes of an operation on real files."""
 
 from __future__ import annotations
 
@@ -12,25 +12,33 @@ from birthmark.data.replay.operation import Operation
 def set_attributes(
     at: int | bytes, operation: Operation, real: bool, above: int | None = None
 ) -> None:
-    """Set what a setattr sets: of an open object, or of a symbolic link by its name in ``above``.
+    """Apply a setattr to an open object, or to a symbolic link by its name in ``above``.
 
     A symbolic link has no mode of its own here.
     """
     where: dict[str, object] = {} if above is None else {"dir_fd": above, "follow_symlinks": False}
     by_owner = bool(operation.uid)
-    if by_owner and operation.mode is not None and above is None:
-        os.chmod(at, own_mode(operation.mode, real))  # noqa: PTH101
+    if by_owner and above is None:
+        _set_mode(at, operation, real)
     if real:
         _set_owner(at, operation, where)
-    if not by_owner and operation.mode is not None and above is None:
-        os.chmod(at, own_mode(operation.mode, real))  # noqa: PTH101
+    if not by_owner and above is None:
+        _set_mode(at, operation, real)
     if operation.atime is not None or operation.mtime is not None or operation.now:
         os.utime(at, **_times(at, operation, where), **where)  # type: ignore[arg-type]
 
 
-def own_mode(mode: int, real: bool) -> int:
-    """Return the mode to set: who is not the superuser must not lock himself out."""
-    return mode & 0o7777 if real else mode & 0o777 | 0o700
+def own_mode(mode: int, real: bool, directory: bool) -> int:
+    """Return the mode to set; without superuser rights, with the bits that later calls need."""
+    if real:
+        return mode & 0o7777
+    return mode & 0o777 | (0o700 if directory else 0o600)
+
+
+def _set_mode(at: int | bytes, operation: Operation, real: bool) -> None:
+    if operation.mode is not None:
+        directory = stat.S_ISDIR(os.stat(at).st_mode)  # noqa: PTH116
+        os.chmod(at, own_mode(operation.mode, real, directory))  # noqa: PTH101
 
 
 def _set_owner(at: int | bytes, operation: Operation, where: dict[str, object]) -> None:
@@ -42,7 +50,7 @@ def _set_owner(at: int | bytes, operation: Operation, where: dict[str, object]) 
 def _times(at: int | bytes, operation: Operation, where: dict[str, object]) -> dict[str, object]:
     now = operation.now or 0
     if now == 3:
-        return {}  # only so may others than the owner set them
+        return {}  # other users may only set them this way
     found = os.stat(at, **where)  # type: ignore[arg-type]  # noqa: PTH116
     atime = found.st_atime_ns if operation.atime is None else operation.atime * 1000
     mtime = found.st_mtime_ns if operation.mtime is None else operation.mtime * 1000
@@ -57,4 +65,5 @@ def set_new_attributes(name: bytes, above: int, operation: Operation, real: bool
         _set_owner(name, operation, where)
     found = os.stat(name, **where)  # type: ignore[arg-type]  # noqa: PTH116
     if operation.mode is not None and not stat.S_ISLNK(found.st_mode):
-        os.chmod(name, own_mode(operation.mode, real), dir_fd=above)
+        mode = own_mode(operation.mode, real, stat.S_ISDIR(found.st_mode))
+        os.chmod(name, mode, dir_fd=above)

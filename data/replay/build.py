@@ -1,9 +1,9 @@
 """Building a replay from a section of a trace (thesis section 3.6.4).
 
-The first pass takes the calls in the order of their execution, infers what must have existed and
-what must have happened between them, and writes both to temporary files: what an object's name
-was is often known only later. The second pass writes the manifest with its paths, and the
-rewritten trace without what turned out to have no name, if that is to be left out.
+The first pass takes the calls in the order of their execution. It infers what must have existed and
+what must have happened between them, and writes both to temporary files, because an object's name
+often becomes known only later. The second pass writes the manifest with its paths, and the
+rewritten trace, from which it can leave out operations on unnamed objects.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from birthmark.data.replay.schema import MANIFEST, NAMED, OPERATIONS
 from birthmark.data.replay.spool import Spool
 from birthmark.data.replay.tree import Node, Tree
 from birthmark.data.settings import Replay, Unnamed
-from birthmark.data.traces.inputs import each_once
+from birthmark.data.traces.inputs import reject_duplicates
 from birthmark.data.traces.reader import marks_of
 
 VERSION = 1
@@ -49,7 +49,7 @@ DEPTH = 64  # how many overlapping calls can wait for each other
 
 @dataclass
 class BuildSummary:
-    """What a build did. ``calls`` equals ``operations`` and everything left out together."""
+    """The result of a build. ``calls`` equals ``operations`` plus everything left out."""
 
     traces: list[str]
     section: tuple[int | None, int | None]  # µs since the epoch, UTC; None: no bound
@@ -214,7 +214,7 @@ def build(
         out: the directory to make; it must not be there, or be empty.
         first: µs since the epoch; None: from the beginning.
         last: likewise; None: to the end.
-        unnamed: what becomes of files whose names the trace does not show: ``invent`` gives them
+        unnamed: the treatment of files whose names the trace does not show: ``invent`` gives them
             names, ``discard`` leaves out every operation on them. Directories are always named.
         progress: called with the number of calls taken so far.
 
@@ -224,7 +224,7 @@ def build(
             later; or no call was made in the section.
     """
     check(Replay, unnamed=unnamed)
-    each_once(traces)
+    reject_duplicates(traces)
     began = time.monotonic()
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -232,54 +232,54 @@ def build(
     summary = BuildSummary([str(trace) for trace in traces], (first, last), unnamed)
     summary.generated = distinct(mark for trace in traces for mark in marks_of(trace))
     out.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(out) as aside:
-        aside.mkdir()
-        discarded = _satisfy(read_calls(traces, first, last), aside, summary, progress)
+    with replaced(out) as temporary:
+        temporary.mkdir()
+        discarded = _satisfy(read_calls(traces, first, last), temporary, summary, progress)
         if summary.calls == 0:
             raise ValueError(f"{summary.traces[0]}: no calls in the section asked for")
-        _rewrite(aside, discarded if unnamed == "discard" else [], summary)
+        _rewrite(temporary, discarded if unnamed == "discard" else [], summary)
         summary.seconds = round(time.monotonic() - began, 3)
         text = json.dumps(summary.to_json(), indent=2) + "\n"
-        (aside / "build.json").write_text(text, encoding="utf-8")
+        (temporary / "build.json").write_text(text, encoding="utf-8")
     return summary
 
 
 def _satisfy(
     calls: Iterator[Call],
-    aside: Path,
+    temporary: Path,
     summary: BuildSummary,
     progress: Callable[[int], None] | None,
 ) -> list[int]:
     """Make the first pass; return the files without a name."""
     with (
-        Spool(aside / "operations.spool", OPERATIONS) as operations,
-        Spool(aside / "names.spool", MANIFEST) as names,
+        Spool(temporary / "operations.spool", OPERATIONS) as operations,
+        Spool(temporary / "names.spool", MANIFEST) as names,
     ):
         first_pass = _Pass(calls, summary, operations, names)
         first_pass.run(progress)
     return first_pass.unnamed
 
 
-def _rewrite(aside: Path, discarded: list[int], summary: BuildSummary) -> None:
-    """Make the second pass, and take the temporary files away."""
-    spooled = pq.ParquetFile(aside / "operations.spool")
+def _rewrite(temporary: Path, discarded: list[int], summary: BuildSummary) -> None:
+    """Make the second pass, and remove the temporary files."""
+    spooled = pq.ParquetFile(temporary / "operations.spool")
     unwanted = pa.array(discarded, pa.int64())
-    with Spool(aside / "operations.parquet", OPERATIONS) as operations:
+    with Spool(temporary / "operations.parquet", OPERATIONS) as operations:
         for batch in row_groups.batches(spooled, 65_536):
-            kept = batch.filter(_keeps(batch, unwanted)) if discarded else batch
-            dropped = _originals(batch) - _originals(kept)
+            wanted = batch.filter(_keeps(batch, unwanted)) if discarded else batch
+            dropped = _originals(batch) - _originals(wanted)
             if dropped:
                 summary.operations -= dropped
                 summary.left_out[UNNAMED] = summary.left_out.get(UNNAMED, 0) + dropped
-            operations.write(kept)
-    counts = write_manifest(aside / "names.spool", aside, set(discarded))
+            operations.write(wanted)
+    counts = write_manifest(temporary / "names.spool", temporary, set(discarded))
     summary.manifest, summary.names, summary.bytes = counts
     for name in ("operations.spool", "names.spool"):
-        (aside / name).unlink()
+        (temporary / name).unlink()
 
 
 def _keeps(batch: pa.RecordBatch, unwanted: pa.Array) -> pa.Array:
-    """Tell which operations are on none of the objects given."""
+    """Return which operations concern none of the given objects."""
     return pc.invert(
         reduce(pc.or_, (pc.is_in(batch[name], unwanted) for name in ("id", "id2", "new_id")))
     )

@@ -1,4 +1,4 @@
-"""The calls of a section of a trace, as Python has them, from traces and datasets."""
+"""The calls of a section of a trace, as Python objects, from traces and datasets."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
 from birthmark.data.datasets.tables import with_server
 from birthmark.data.replay.permissions import Caller
-from birthmark.data.traces.inputs import Beginnings
+from birthmark.data.traces.inputs import TraceOrderCheck
 from birthmark.data.traces.reader import BATCH_ROWS, open_trace
 
 AT_ONCE = 4_096
-"""So many rows are Python objects at a time."""
+"""Rows that are Python objects at a time."""
 
 
 class Attributes(NamedTuple):
@@ -103,12 +103,12 @@ class Call(NamedTuple):
 
     @property
     def caller(self) -> Caller:
-        """Who called."""
+        """The caller."""
         return Caller(self.uid, self.gid, self.gids)
 
     @property
     def attributes(self) -> Attributes:
-        """The attributes of the object itself: the one found or made, or that of the handle."""
+        """The attributes of the object itself: found, made, or named by the handle."""
         fields = (self.ftype, self.mode, self.nlink, self.owner, self.group, self.size)
         return Attributes(*fields, self.atime, self.mtime, self.ctime)
 
@@ -137,7 +137,7 @@ def read_calls(
     A directory is a dataset; anything else is what `data.traces.reader.open_trace` opens. Raises
     ValueError for a trace that begins before one of the same server that is named before it.
     """
-    beginnings = Beginnings()
+    beginnings = TraceOrderCheck()
     for trace in traces:
         if Path(trace).is_dir():
             yield from _dataset_calls(Path(trace), first, last)
@@ -195,10 +195,10 @@ def _few(batch: pa.RecordBatch, first: int | None, last: int | None) -> Iterator
 
 
 def _as_version_3(call: Call) -> Call:
-    """Return what an operation of version 4 is in the terms of version 3 (RFC 7530 section 16).
+    """Translate an operation of version 4 into the terms of version 3 (RFC 7530 section 16).
 
-    An open that may create is a create, one that may not a lookup, and one by handle only asks for
-    what is there. What only concerns the state of opens and locks stays as it is.
+    An open that may create becomes a create, one that may not a lookup, and one by handle only
+    checks that the object exists. Operations on the state of opens and locks do not change.
     """
     if call.version != 4 or call.op not in ("open", "lookupp"):
         return call
@@ -231,8 +231,10 @@ def _entries(column: pa.Array, prefixes: list[bytes]) -> list[Sequence[Entry]]:
     rows: list[Sequence[Entry]] = []
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_pylist()
     for prefix, length in zip(prefixes, lengths, strict=True):
-        taken = [next(entries) for _ in range(length)]
-        rows.append([Entry(name, prefix + fh, seen) for name, fh, seen in taken if name and fh])
+        row_entries = [next(entries) for _ in range(length)]
+        rows.append(
+            [Entry(name, prefix + fh, seen) for name, fh, seen in row_entries if name and fh]
+        )
     return rows
 
 

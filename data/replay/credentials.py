@@ -1,4 +1,4 @@
-"""Acting as the callers of a trace: the user, group and further groups that file access is by."""
+"""Act as the callers of a trace: user, group and further groups, as used for file access."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Switch = Callable[[Identity, Identity], None]
 
 
 class Credentials:
-    """Changes whom this thread accesses files as, and restores it; use it as a context manager.
+    """Changes and restores this thread's credentials for file access; use it as a context manager.
 
-    Only the superuser can; for others ``become`` does nothing. Where the system has no credentials
-    of a thread's own, the whole process's effective ones are changed. The umask is 0 meanwhile.
+    Only the superuser can; for others ``become`` does nothing. If the system has no per-thread
+    credentials, the process's effective ones are changed. The umask is 0 meanwhile.
 
     Attributes:
         real: whether callers are acted as.
@@ -42,7 +42,7 @@ class Credentials:
         self._set(self._own)
 
     def become(self, caller: Caller) -> None:
-        """Act as a caller; one who is not known is the superuser."""
+        """Act as a caller; an unknown caller is the superuser."""
         if not self.real:
             return
         uid = caller.uid
@@ -68,10 +68,10 @@ def _switch_process(now: Identity, wanted: Identity) -> None:
 
 
 def _thread_switch() -> Switch | None:
-    """Return what switches the calling thread alone, by Linux's setfsuid(2), or None elsewhere.
+    """Return a switch of the calling thread's ids alone, by Linux's setfsuid(2); None elsewhere.
 
-    It is also what a file server in user space uses, and a tenth of the time: the C library's
-    seteuid stops every other thread.
+    File servers in user space use it, too. It takes a tenth of the time of the C library's seteuid,
+    which stops every other thread.
     """
     setgroups = SETGROUPS.get(platform.machine())
     if sys.platform != "linux" or setgroups is None:

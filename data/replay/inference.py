@@ -1,9 +1,9 @@
-"""What must have happened for an operation to end as it did (thesis section 3.6.4, "Satisfying").
+"""Infer what must have happened for an operation's outcome (thesis section 3.6.4, "Satisfying").
 
-Each method makes one thing true of the replay's file system at this point of the trace. If nothing
-has asked about it since the start it was so from the start, and goes into the manifest; otherwise
-it came about between two operations of the trace, and an operation that brings it about is
-inserted right before the one that needs it.
+Each method makes one condition true in the replay's file system at this point of the trace. If no
+earlier operation depended on it, it was true from the start, and goes into the manifest. Otherwise
+it became true between two operations, so an operation that causes it is inserted right before the
+one that needs it.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Insert = Callable[..., None]
 
 
 class Inference:
-    """Makes true what an operation needs.
+    """Makes the preconditions of an operation true.
 
     Args:
         tree: the replay's file system, kept as it will be.
-        window: the calls to come, of which some overlap with the present one.
+        window: the calls to come; some of them overlap with the present one.
         insert: writes an inserted operation: why, the procedure, and its columns.
-        finish: told of every object that is gone.
+        finish: called with every object that is gone.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Inference:
         self._gone: set[bytes] = set()  # handles whose end was inferred
         self._listed: dict[bytes, tuple[Node, bytes, Attributes]] = {}
         self._listed_at: dict[tuple[int, bytes], bytes] = {}
-        self.caller = SUPERUSER  # of the present call: who most likely made what it needs
+        self.caller = SUPERUSER  # of the present call: most likely the maker of what it needs
 
     def existing(self, fh: bytes, seen: Attributes = UNSEEN, kind: str | None = None) -> Node:
         """Make a handle's object exist, of the kind that a reply shows or the call needs."""
@@ -55,7 +55,7 @@ class Inference:
         return node or self._appear(fh, kind, seen)
 
     def _appear(self, fh: bytes, kind: str | None, seen: Attributes) -> Node:
-        """Make a handle exist whose name was not seen, but for listings."""
+        """Make a handle exist whose name was seen in listings at most."""
         where = self._take_listed(fh)
         if where and where[0].names and where[1] not in where[0].entries:
             directory, name, listed = where
@@ -103,7 +103,7 @@ class Inference:
         return found
 
     def _is(self, found: Node, wanted: Node | None, fh: bytes | None, kind: str | None) -> bool:
-        """Tell whether what a name stands for can be what is wanted."""
+        """Return whether the object under a name can be the wanted one."""
         if kind is not None and found.kind is not None:
             wants_directory = kind == "directory"
             if (found.kind == "directory") != wants_directory:
@@ -140,7 +140,7 @@ class Inference:
         return node
 
     def _can_begin(self, node: Node, directory: Node) -> bool:
-        """Tell whether an object can have been in a directory from the start: not below itself."""
+        """Return whether an object can have begun in a directory, which must not be below it."""
         if node.kind not in (None, "directory"):
             return True
         return not self._tree.is_under(directory, node) and not self._tree.began_under(
@@ -161,9 +161,9 @@ class Inference:
         self._rename("moved", node, (directory, name))
 
     def set_aside(self, directory: Node) -> None:
-        """Insert a rename of a directory to the root, where it is in nothing's way."""
-        aside = b"aside-%d" % self._tree.identifier()
-        self._rename("vanished", directory, (self._tree.root, aside))
+        """Insert a rename of a directory to the root, out of the way."""
+        free_name = b"aside-%d" % self._tree.identifier()
+        self._rename("vanished", directory, (self._tree.root, free_name))
 
     def _rename(self, why: str, node: Node, target: tuple[Node, bytes]) -> None:
         source = node.name()
@@ -188,7 +188,7 @@ class Inference:
     def _make(self, node: Node, directory: Node, name: bytes, seen: Attributes) -> None:
         """Insert the creation of an object, with the attributes seen.
 
-        Those not seen permit everything, and it belongs to whom the present call is of.
+        Unseen attributes permit everything, and the object belongs to the present caller.
         """
         node.kind = node.kind or "file"
         self.learn(node, seen)
@@ -209,14 +209,14 @@ class Inference:
             self._insert("size", "setattr", id=node.id, size=node.size)
 
     def absent(self, directory: Node, name: bytes) -> None:
-        """Make a name stand for nothing."""
+        """Make a name not exist."""
         if name in directory.entries:
             self.evict(directory, name)
         else:
             self._tree.note_absent(directory, name)
 
     def evict(self, directory: Node, name: bytes) -> None:
-        """Insert the removal of what a name stands for."""
+        """Insert the removal of the object under a name."""
         node = directory.entries[name]
         if node.entries:
             self.set_aside(node)
@@ -229,20 +229,20 @@ class Inference:
             self._gone.add(node.fh)
 
     def unlink(self, directory: Node, name: bytes) -> None:
-        """Take a name away, and with its last the object."""
+        """Remove a name, and the object with its last name."""
         node = self._tree.unlink(directory, name)
         if not node.names:
             self._finish(node)
 
     def destroy(self, node: Node) -> None:
-        """Make an object be gone from under its handle."""
+        """Remove an object, so that its handle becomes stale."""
         for directory, name in list(node.names):
             self.evict(directory, name)
         if node.names:
             self._tree.release(node)
 
     def gone(self, fh: bytes) -> int:
-        """Make a handle stale; return an identifier of what is not there."""
+        """Make a handle stale; return an identifier of a missing object."""
         node = self._tree.get(fh)
         if node is None:
             return self._tree.identifier()
@@ -278,7 +278,7 @@ class Inference:
         return caller
 
     def disown(self, node: Node) -> None:
-        """Make an object not the caller's."""
+        """Give an object an owner other than the caller."""
         if node.owner is None and node.initial:
             node.first["owner"] = 0
         else:
@@ -286,7 +286,7 @@ class Inference:
         node.owner = 0
 
     def learn(self, node: Node, seen: Attributes) -> None:
-        """Take from a reply what was not known of an object: it was so from the start."""
+        """Take unknown attributes of an object from a reply: they were so from the start."""
         for name in SETTABLE:
             value = getattr(seen, name)
             if value is not None and getattr(node, name) is None:
@@ -299,10 +299,10 @@ class Inference:
             node.first.setdefault("mtime", seen.mtime)
 
     def observe(self, node: Node, seen: Attributes, call: Call, sets: tuple[str, ...] = ()) -> None:
-        """Make an object's attributes those that a reply shows, but for what the call itself sets.
+        """Set an object's attributes to those in a reply, except those that the call itself sets.
 
-        A reply that is older by its change time, or that a call still to come may have changed
-        already, shows nothing new.
+        A reply is ignored if its change time is older, or if a call still to come may already have
+        changed the object.
         """
         if seen.nlink is not None:
             node.nlink = seen.nlink
@@ -326,7 +326,7 @@ class Inference:
         return any(each.op in CHANGES for each in overlapping)
 
     def listed(self, directory: Node, entries: list[Entry]) -> None:
-        """Learn from a listing what names handles have."""
+        """Learn the names of handles from a listing."""
         for name, fh, seen in entries:
             if name in (b".", b".."):
                 continue
@@ -341,7 +341,7 @@ class Inference:
             self._take_listed(next(iter(self._listed)))
 
     def _may_name(self, node: Node, directory: Node, name: bytes) -> bool:
-        """Tell whether a name can replace an object's invented one from the start."""
+        """Return whether a name can replace an object's invented one from the start."""
         free = self._tree.open_since_start(directory, name)
         return node.unnamed and node.initial and free and self._can_begin(node, directory)
 
@@ -355,7 +355,7 @@ class Inference:
 def _differences(
     node: Node, seen: Attributes, newer: bool, sets: tuple[str, ...]
 ) -> dict[str, int]:
-    """Return the attributes in a reply that are not those of the replay's object."""
+    """Return the attributes in a reply that differ from those of the replay's object."""
     changed: dict[str, int] = {}
     if newer:
         for name, bits in (("mode", MODE_BITS), ("owner", -1), ("group", -1)):

@@ -1,4 +1,4 @@
-"""The manifest of a build: as Parquet for programs, and as CSV to look at."""
+"""The manifest of a build: Parquet for programs, and CSV to look at."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = ("id", "kind", "mode", "owner", "group", "size", "mtime", "invented", 
 def write_manifest(
     spool: Path, directory: Path, discarded: set[int]
 ) -> tuple[dict[str, int], int, int]:
-    """Write ``manifest.parquet`` and ``manifest.csv`` from a spool of names in no order.
+    """Write ``manifest.parquet`` and ``manifest.csv`` from an unordered spool of names.
 
     Directories come before what they hold, and have their paths. Names of objects in ``discarded``
     are left out. Returns the number of objects by kind, of names, and the bytes of the files.
@@ -49,7 +49,7 @@ def write_manifest(
 def _in_order(
     spool: Path, directories: dict[int, dict[str, Any]], paths: dict[int, bytes], without: set[int]
 ) -> Iterator[dict[str, Any]]:
-    """Yield directories, those above first, then all else; each with its path."""
+    """Yield directories, parents first, then everything else; each with its path."""
     for number in directories:
         chain = []
         while number not in paths:
@@ -74,7 +74,7 @@ def _join(above: bytes, name: bytes) -> bytes:
 
 
 def _shown(column: str, value: Any) -> Any:
-    r"""Return a value as the CSV has it: octal modes, and names' odd bytes as ``\xNN``."""
+    r"""Return a value for the CSV: octal modes, and names' odd bytes as ``\xNN``."""
     if isinstance(value, bytes):
         text = value.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
         return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

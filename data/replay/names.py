@@ -1,4 +1,4 @@
-"""What calls on names need, and what they change."""
+"""The preconditions and effects of calls on names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NameRules(Satisfied):
         self._rules[call.op](call)
 
     def _directory(self, call: Call) -> Node:
-        """Return the directory of name; a call was refused with ENOTDIR where it is none."""
+        """Return the directory of name; a call was refused with ENOTDIR if it is not one."""
         node = self._infer.existing(call.fh or b"", call.directory, "directory")
         self._infer.observe(node, call.directory, call)
         return node
@@ -63,7 +63,7 @@ class NameRules(Satisfied):
         self._write(call, caller, **columns)
 
     def _found(self, call: Call, directory: Node) -> Node:
-        """Return what a lookup found."""
+        """Return the object that a lookup found."""
         seen = call.attributes
         if call.name == b".":
             return directory
@@ -123,7 +123,7 @@ class NameRules(Satisfied):
         self._write(call, caller, id=directory.id, new_id=node.id, **columns)
 
     def _opens(self, call: Call, directory: Node, name: bytes) -> bool:
-        """Tell whether a create opened a file that was there, rather than making one."""
+        """Return whether a create opened an existing file rather than making one."""
         if call.op != "create":
             return False
         found, known = directory.entries.get(name), self._tree.get(call.new_fh)
@@ -201,7 +201,7 @@ class NameRules(Satisfied):
         self._write(call, caller, id=source.id, id2=target.id)
 
     def _into_itself(self, call: Call, source: Node, target: Node) -> bool:
-        """Tell whether a rename is refused because a directory cannot move below itself."""
+        """Return whether a rename is refused because a directory cannot move below itself."""
         node = source.entries.get(call.name or b"")
         return call.status == st.EINVAL and node is not None and self._tree.is_under(target, node)
 
@@ -254,7 +254,7 @@ class NameRules(Satisfied):
 
 
 def _as_removal(call: Call, found: Node | None) -> Call:
-    """Return a removal as one of a file or of a directory: in version 4 it is either."""
+    """Return a removal as one of a file or of a directory: in version 4 it can be either."""
     if call.version != 4 or call.op != "remove":
         return call
     is_directory = found is not None and found.kind == "directory"
@@ -262,7 +262,7 @@ def _as_removal(call: Call, found: Node | None) -> Call:
 
 
 def _may_replace(node: Node, over: Node) -> bool:
-    """Tell whether a rename may put one object in the place of another."""
+    """Return whether a rename may replace one object with another."""
     return not over.entries and (over.kind == "directory") == (node.kind == "directory")
 
 

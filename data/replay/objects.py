@@ -1,4 +1,4 @@
-"""What calls on a handle alone need, and what they change."""
+"""The preconditions and effects of calls on a handle alone."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ObjectRules(Satisfied):
         return call.caller
 
     def _may_set(self, call: Call, node: Node, caller: Caller) -> bool:
-        """Tell whether POSIX permits a setattr."""
+        """Return whether POSIX permits a setattr."""
         if not caller.uid or node.owner is None:
             return True
         owns = caller.uid == node.owner
@@ -153,13 +153,13 @@ def _sets(call: Call) -> tuple[str, ...]:
 
 
 def _written(call: Call) -> int:
-    """How many bytes a write stored; version 2 stores all or none."""
+    """Return the bytes that a write stored; version 2 stores all or none."""
     written = call.count if call.reply_count is None else call.reply_count
     return written or 0
 
 
 def _size_before(call: Call, node: Node) -> int | None:
-    """Return what size a file had before a write, as far as the reply tells."""
+    """Return a file's size before a write, if the reply shows it."""
     end = (call.offset or 0) + _written(call)
     if node.size is None:
         if call.pre_size is not None:

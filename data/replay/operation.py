@@ -1,4 +1,4 @@
-"""A row of the rewritten trace, as Python has it."""
+"""A row of the rewritten trace, as a Python object."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class Operation(NamedTuple):
 
     @property
     def caller(self) -> Caller:
-        """Who calls."""
+        """The caller."""
         return Caller(self.uid, self.gid, self.gids)
 
 
 def read_operations(file: pq.ParquetFile) -> Iterator[Operation]:
-    """Yield the operations of a build, their names checked: the file may be anyone's.
+    """Yield the operations of a build, with checked names: the file may come from anyone.
 
     Raises:
-        ValueError: a name is none that an entry of a directory can have.
+        ValueError: a name cannot be that of a directory entry.
     """
     for batch in row_groups.batches(file, 16_384, use_threads=False):
         columns = []

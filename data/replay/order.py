@@ -1,9 +1,9 @@
-"""The order of execution: that of the replies, but for calls that overlapped.
+"""The order of execution: that of the replies, except for overlapping calls.
 
-A server executed a call at some time between the call and its reply. Most overlap with nothing
-that matters to them, and the order of replies is one that the server may have had. Where two
-overlapped and only one order explains what both returned, that order is taken; so those calls
-that were made before a reply are known when it is come to.
+A server executed a call at some time between the call and its reply. Most calls overlap with
+nothing that matters to them, and the order of replies is possible for the server. If two calls
+overlap and only one order explains both results, that order is used. So the calls made before a
+reply must be known when the reply is processed.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator
 from birthmark.data.replay.calls import Call
 
 HORIZON_US = 1_000_000
-"""How much later than a reply others are looked for whose calls were made before it."""
+"""How far beyond a reply to look for replies to calls that were made before it."""
 LONGEST = 100_000
-"""How many calls are looked at ahead at most."""
+"""The most calls to look ahead."""
 
 
 class Window:
-    """The calls to come, by their replies: iterate over it for each once.
+    """The calls to come, in the order of their replies: iterate over it once.
 
-    ``overlapping`` finds those still to come that overlap with a call; ``take`` draws one of them
-    ahead, so that the iteration leaves it out.
+    ``overlapping`` finds calls still to come that overlap with a call; ``take`` draws one of them
+    early, so that the iteration omits it.
     """
 
     def __init__(self, calls: Iterable[Call]) -> None:
@@ -55,7 +55,7 @@ class Window:
             self._about.setdefault(fh, {})[id(call)] = call
 
     def take(self, call: Call) -> bool:
-        """Draw a call; tell whether it had not been drawn before."""
+        """Draw a call; return whether it had not been drawn before."""
         drawn = False
         for fh in _handles(call):
             about = self._about.get(fh)
@@ -80,6 +80,6 @@ class Window:
 
 
 def _handles(call: Call) -> tuple[bytes, ...]:
-    """Return the handles that a call is found by; one without any stands under none."""
+    """Return the handles that index a call; a call without handles has none."""
     fh = call.fh or b""
     return (fh,) if call.fh2 in (None, fh) else (fh, call.fh2 or b"")

@@ -1,7 +1,7 @@
-"""Which overlapping calls the server must have executed before another.
+"""Find overlapping calls that the server must have executed before another.
 
-In the order of the replies a name can be found before it is made, or asked for after it is gone:
-then a call still to come that overlaps (see :mod:`birthmark.data.replay.order`) came first.
+In the order of the replies a name can be found before it is made, or requested after it is gone.
+Then an overlapping call still to come (see :mod:`birthmark.data.replay.order`) was executed first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from birthmark.data.replay.tree import Node, Tree
 
 
 class Use(NamedTuple):
-    """What a call says of a name: whether it was there before (None: either), and after."""
+    """The implication of a call for a name: its existence before (None: either), and after."""
 
     fh: bytes
     name: bytes
@@ -27,7 +27,7 @@ class Use(NamedTuple):
 
 
 def uses(call: Call) -> Iterator[Use]:
-    """Yield what a call says of the names in it."""
+    """Yield the implications of a call for its names."""
     fh, name, status = call.fh or b"", call.name or b"", call.status
     if status == st.ENOENT and call.op in ("lookup", "remove", "rmdir", "rename"):
         yield Use(fh, name, False, False)
@@ -55,13 +55,13 @@ def _successful(call: Call, fh: bytes, name: bytes) -> Iterator[Use]:
 
 
 class Overlaps:
-    """Finds what must come before a call, by what the replay's file system holds now."""
+    """Finds calls that must come first, given the replay's current file system."""
 
     def __init__(self, tree: Tree, window: Window) -> None:
         self._tree, self._window = tree, window
 
     def earlier(self, call: Call) -> Call | None:
-        """Return a call still to come that must be executed before this one, if there is any."""
+        """Return a call still to come that must be executed before this one, if any."""
         for use in uses(call):
             found = self._by_name(call, use) or self._by_object(call, use)
             if found is not None:
@@ -94,7 +94,7 @@ class Overlaps:
         return None
 
     def _another(self, call: Call, use: Use) -> bool:
-        """Tell whether a lookup found another object than the name stands for now."""
+        """Return whether a lookup found another object than the name has now."""
         if call.op != "lookup" or not call.new_fh:
             return False
         directory = self._tree.get(use.fh)
@@ -102,7 +102,7 @@ class Overlaps:
         return found is not None and found.fh is not None and found.fh != call.new_fh
 
     def _brings(self, other: Call, lookup: Call) -> bool:
-        """Tell whether a call gives a name to the object that a lookup found."""
+        """Return whether a call gives a name to the object that a lookup found."""
         if other.op != "rename":
             return other.new_fh == lookup.new_fh
         source = self._tree.get(other.fh)

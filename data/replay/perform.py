@@ -1,4 +1,4 @@
-"""One operation of a rewritten trace, performed on a real file system."""
+"""Perform one operation of a rewritten trace on a real file system."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Result = TypeVar("Result")
 NOFOLLOW = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 ZEROS = memoryview(bytes(1 << 20))
 NODES = {"socket": stat.S_IFSOCK}
-"""Kinds made as they are; devices are made as FIFOs: none of this machine's are opened."""
+"""Kinds that are made as such; devices become FIFOs, so that none of this machine's are opened."""
 
 
 class Performer:
-    """Performs operations, and keeps the store as they leave the file system.
+    """Performs operations, and updates the store accordingly.
 
     Attributes:
-        lenient: how many succeeded only as the superuser's, because this file system asks more
-            than an NFS server does.
-        checks: how many results beside the status were compared, and were as in the trace.
+        lenient: the number of operations that succeeded only as the superuser, because this file
+            system is stricter than an NFS server.
+        checks: the number of results, besides the status, that were compared and that matched.
     """
 
     def __init__(self, store: Store, credentials: Credentials, flush: bool) -> None:
@@ -80,7 +80,7 @@ class Performer:
     def _leniently(
         self, operation: Operation, act: Callable[[], Result], explains: Callable[[], bool]
     ) -> Result:
-        """Act as the caller, or as the superuser where the trace succeeded by a server's rules."""
+        """Act as the caller, or as the superuser if the server's rules permitted the call."""
         try:
             return act()
         except PermissionError:
@@ -109,7 +109,7 @@ class Performer:
         os.statvfs(self._store.directory(0))
 
     def _opened(self, operation: Operation, flags: int) -> int:
-        """Open a file as the caller, who needs no more than a server would ask."""
+        """Open a file as the caller, with no more rights than a server would require."""
         kind = self._store.kind(operation.id)
         if kind != "file":
             wrong = errno.EISDIR if kind == "directory" else errno.EINVAL
@@ -124,9 +124,9 @@ class Performer:
         )
 
     def _server_permits(self, operation: Operation, flags: int) -> bool:
-        """Tell whether a server asks less: of the path nothing, of the owner neither.
+        """Return whether a server is more lenient: it ignores the path, and trusts the owner.
 
-        What may be executed may be read (RFC 1813 section 4.4).
+        Executable files may be read (RFC 1813 section 4.4).
         """
         found = self._stat(operation.id)
         caller = operation.caller
@@ -234,7 +234,7 @@ class Performer:
         self._adopt(operation, above, name)
 
     def _adopt(self, operation: Operation, above: int, name: bytes) -> None:
-        """Take a new object into the store, with the attributes that the server gave it."""
+        """Add a new object to the store, and set the attributes that the server gave it."""
         found = os.stat(name, dir_fd=above, follow_symlinks=False)
         if operation.how != 0 and self._differs(operation, found):
             self._credentials.restore()
@@ -258,9 +258,9 @@ class Performer:
         self._adopt(operation, above, operation.name or b"")
 
     def _mknod(self, operation: Operation) -> None:
-        """Make a socket or a FIFO, the latter for devices too: none of this machine's are opened.
+        """Make a socket or a FIFO; devices become FIFOs, so that none of this machine's are opened.
 
-        The superuser makes it, for others may not everywhere.
+        The superuser makes it, because not every system lets others do so.
         """
         above = self._in_directory(operation)
         mode = 0o600 if operation.mode is None else operation.mode & 0o7777

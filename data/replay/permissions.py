@@ -1,4 +1,4 @@
-"""Whether mode bits let a caller do something, as a file server asks (RFC 1813 section 4.4)."""
+"""Check mode bits for a caller as a file server does (RFC 1813 section 4.4)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ NOBODY = 65_534
 
 
 class Caller(NamedTuple):
-    """Who calls: user, group and further groups; a user of None is not known."""
+    """A caller: user, group and further groups; a user of None is unknown."""
 
     uid: int | None
     gid: int | None
     gids: Sequence[int] | None
 
     def in_group(self, group: int | None) -> bool:
-        """Tell whether the caller is of a group."""
+        """Return whether the caller belongs to a group."""
         return group is not None and (group == self.gid or group in (self.gids or ()))
 
 
@@ -28,9 +28,9 @@ SUPERUSER = Caller(0, 0, ())
 def permits(
     mode: int | None, owner: int | None, group: int | None, caller: Caller, wanted: int
 ) -> bool:
-    """Tell whether mode bits permit ``wanted`` (bits READ, WRITE, SEARCH).
+    """Return whether mode bits permit ``wanted`` (bits READ, WRITE, SEARCH).
 
-    What is not known permits everything, as does being the superuser.
+    Unknown modes permit everything, and so does being the superuser.
     """
     if mode is None or not caller.uid:
         return True

@@ -1,4 +1,4 @@
-"""What each procedure needs of the file system to end as it did, and what it changes."""
+"""The preconditions and effects of each procedure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rules(Satisfied):
         """Satisfy a call, write it, and change the tree as it does.
 
         Raises:
-            InexplicableError: it cannot be made to end so; the call was not written.
+            InexplicableError: no state explains its outcome; the call was not written.
         """
         self._infer.caller = call.caller
         stale = (st.ESTALE, st.BADHANDLE)
@@ -42,7 +42,7 @@ class Rules(Satisfied):
             self._names.apply(call)
 
     def _stale(self, call: Call) -> None:
-        """One of the handles was stale: the one that is not known, else the first."""
+        """Make a handle stale: the unknown one, else the first."""
         fh, fh2 = call.fh or b"", call.fh2
         if fh2 and self._tree.get(fh) is not None and self._tree.get(fh2) is None:
             columns = {"id": self._infer.existing(fh).id, "id2": self._infer.gone(fh2)}

@@ -1,4 +1,4 @@
-"""Running a replay: the manifest is made, the operations performed, and the outcomes compared."""
+"""Run a replay: make the manifest, perform the operations, and compare the outcomes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from birthmark.data.common.durable import replaced
+from birthmark.data.common.durable import output
 from birthmark.data.common.rates import per_second
 from birthmark.data.replay import status as st
 from birthmark.data.replay.credentials import Credentials
@@ -26,7 +26,7 @@ LIMITS = {5, 22, 27, 28, 30, 31, 63, 69}
 
 @dataclass
 class Difference:
-    """Operations that all ended otherwise than in the trace, in one way for one reason."""
+    """Operations that differ from the trace in the same way for the same reason."""
 
     op: str
     expected: str
@@ -37,13 +37,13 @@ class Difference:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What they have in common."""
+        """The properties that they share."""
         return self.op, self.expected, self.got, self.reason
 
 
 @dataclass
 class RunSummary:
-    """What a run did. ``same``, ``different`` and ``not_compared`` make up ``operations``."""
+    """The result of a run. ``same``, ``different`` and ``not_compared`` make up ``operations``."""
 
     build: str
     root: str
@@ -76,11 +76,11 @@ class RunSummary:
 
 
 class _Comparison:
-    """Compares outcomes, and says why one differs."""
+    """Compares outcomes, and explains differences."""
 
     def __init__(self, summary: RunSummary, store: Store) -> None:
         self._summary, self._store = summary, store
-        self._lost: set[int] = set()  # objects that a failure kept from being made
+        self._lost: set[int] = set()  # objects that a failure prevented
         self._differences: dict[tuple[str, str, str, str], Difference] = {}
 
     def take(self, operation: Operation, got: int) -> None:
@@ -138,9 +138,9 @@ def run(
 ) -> RunSummary:
     """Make a build's manifest in an empty directory, and perform its operations there.
 
-    As the superuser every operation is its caller's, in user and groups; effective ids are the
-    whole process's, so no other thread may rely on them meanwhile. Otherwise owners are not
-    applied, and what a server refused for them is not performed, and counted.
+    As the superuser it performs every operation with the caller's user and groups. Effective ids
+    are the whole process's, so no other thread may rely on them meanwhile. Otherwise owners are not
+    applied, and operations that a server refused because of them are counted, but not performed.
 
     Args:
         build: the directory that a build made.
@@ -152,13 +152,11 @@ def run(
     Raises:
         FileExistsError: ``root`` is not empty.
         OSError: the manifest cannot be made.
-        ValueError: the build is not one, or names something that is no entry of a directory.
+        ValueError: the build is invalid, or a name cannot be that of a directory entry.
     """
     build, root = Path(build), Path(root)
     operations = _open(build / "operations.parquet")
-    root.mkdir(parents=True, exist_ok=True)
-    if any(root.iterdir()):
-        raise FileExistsError(f"{root}: expected an empty directory")
+    _make_root(root)
     summary = RunSummary(str(build), str(root))
     with Credentials() as credentials:
         store = Store(root, credentials)
@@ -172,9 +170,18 @@ def run(
         finally:
             store.close()
     target = Path(results) if results else build / "results.json"
-    with replaced(target) as aside:
-        aside.write_text(json.dumps(summary.to_json(), indent=2) + "\n", encoding="utf-8")
+    with output(target) as temporary:
+        temporary.write_text(json.dumps(summary.to_json(), indent=2) + "\n", encoding="utf-8")
     return summary
+
+
+def _make_root(root: Path) -> None:
+    """Make the directory to work in. Callers can enter it, whatever the umask."""
+    if not root.exists():
+        root.mkdir(parents=True)
+        root.chmod(0o755)
+    elif any(root.iterdir()):
+        raise FileExistsError(f"{root}: expected an empty directory")
 
 
 def _open(path: Path) -> pq.ParquetFile:

@@ -1,4 +1,4 @@
-"""What the rules for calls on objects and for calls on names share."""
+"""The common base of the rules for calls on objects and on names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Satisfied:
 
     Args:
         tree: the replay's file system.
-        inference: makes true what a call needs.
+        inference: makes the preconditions of a call true.
         write: writes the rewritten operation: the call, its caller, and the columns that differ.
     """
 
@@ -26,7 +26,7 @@ class Satisfied:
         self._tree, self._infer, self._write = tree, inference, write
 
     def _still_there(self, *directories: Node) -> None:
-        """Make sure that making one thing true has not unmade another.
+        """Check that making one condition true has not undone another.
 
         Raises:
             InexplicableError: it has: the call contradicts itself.
@@ -35,10 +35,10 @@ class Satisfied:
             raise InexplicableError("contradicts itself")
 
     def _allowed(self, call: Call, node: Node, wanted: int, lenient: bool = False) -> Caller:
-        """Return the caller whom mode bits permit what the server permitted.
+        """Return the caller to whom the mode bits grant what the server granted.
 
-        Servers have rules besides (access lists, and with ``lenient`` an owner's rights to an open
-        file); a call that they explain is the superuser's.
+        Servers have further rules (access lists, and with ``lenient`` an owner's rights to an open
+        file); a call that they explain becomes the superuser's.
         """
         caller = call.caller
         if permits(node.mode, node.owner, node.group, caller, wanted):
@@ -56,5 +56,5 @@ class Satisfied:
 
 
 def comparable(call: Call, node: Node) -> int | None:
-    """Return the size in the reply, where it is the file's at this place in the order."""
+    """Return the size in the reply, if it is the file's at this place in the order."""
     return call.size if node.kind == "file" and call.size == node.size else None

@@ -1,8 +1,8 @@
 """The two tables of a build: the manifest of what must exist, and the rewritten trace.
 
-A stable identifier (``id``) stands for one object's whole existence: a file that was removed and
-one made later under the same handle have two. The directory that holds everything is 0. A caller
-is what NFS calls it: user, group and further groups of a call.
+A stable identifier (``id``) stands for one object's whole existence: a removed file and a later one
+under the same handle have two. The root directory is 0. A caller is the user, group and further
+groups of a call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MANIFEST = pa.schema(
         field("mtime", TIME, "modification time first seen"),
     ]
 )
-"""What must exist before the rewritten trace: a row per name, directories before what they hold."""
+"""The objects before the rewritten trace: a row per name, directories before their contents."""
 
 OPERATIONS = pa.schema(
     [
@@ -70,13 +70,13 @@ KINDS = dict(enumerate(FTYPES, start=1))
 """Kinds of objects by the ``ftype`` of the operations table."""
 
 MAKES = {"create": "file", "mkdir": "directory", "symlink": "symlink", "mknod": None}
-"""Procedures that make an object, and of which kind; `None`: of any other."""
+"""Procedures that make an object, and its kind; `None`: any other kind."""
 
 NAMED = {"lookup", "remove", "rmdir", "rename", "link", *MAKES}
 """Procedures on a name in a directory."""
 
 SETTABLE = ("mode", "owner", "group", "size")
-"""What calls set of an object, but for its times."""
+"""The attributes that calls set, except times."""
 
 UNKNOWN_MODE = {"directory": 0o777, "file": 0o666}
-"""The modes of what the trace does not show any of: they permit everything."""
+"""The modes of objects whose modes the trace does not show: they permit everything."""

@@ -1,4 +1,4 @@
-"""The manifest of a build, made into real files."""
+"""Make the manifest of a build into real files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from birthmark.data.replay.store import Store, check_name
 
 
 def make(manifest: Path, store: Store, real: bool) -> int:
-    """Make what a manifest lists, and return how many names that were.
+    """Make everything that a manifest lists, and return the number of names.
 
-    Files are as long as listed but sparse: they hold no data. What the trace did not show permits
-    everything: modes are 0777 for directories and 0666 else. Without ``real`` (the superuser's
-    rights) owners are not applied, and modes always let their owner in. Devices are FIFOs, so that
-    none of this machine's are opened.
+    Files have the listed length but are sparse: they hold no data. Unknown modes permit everything:
+    0777 for directories, 0666 otherwise. Without ``real`` (the superuser's rights) owners are not
+    applied, and modes always give their owner access. Devices become FIFOs, so that none of this
+    machine's are opened.
 
     Raises:
         ValueError: a row is not what a build writes.
@@ -71,7 +71,7 @@ def _make(row: dict[str, Any], name: bytes, store: Store, real: bool) -> None:
         store.link(row["id"], row["parent"], name)
         return
     _create(row, name, above)
-    if row["kind"] != "directory":  # a directory's come when it holds what it is to hold
+    if row["kind"] != "directory":  # a directory's are set when it is filled
         _set_attributes(row, name, above, real)
     found = os.stat(name, dir_fd=above, follow_symlinks=False)
     store.add(row["id"], row["parent"], name, found)
@@ -99,6 +99,6 @@ def _set_attributes(row: dict[str, Any], name: bytes, above: int, real: bool) ->
     if row["kind"] != "symlink":
         unknown = UNKNOWN_MODE.get(row["kind"], UNKNOWN_MODE["file"])
         mode = unknown if row["mode"] is None else row["mode"]
-        os.chmod(name, own_mode(mode, real), dir_fd=above)
+        os.chmod(name, own_mode(mode, real, row["kind"] == "directory"), dir_fd=above)
     if row["atime"] is not None and row["mtime"] is not None:
         os.utime(name, ns=(row["atime"] * 1000, row["mtime"] * 1000), **where)

@@ -1,4 +1,4 @@
-"""Rows on their way into a Parquet file, a batch of them in memory at a time."""
+"""Write rows to a Parquet file, one batch of them in memory at a time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Spool:
             self._flush()
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write rows that are in columns already."""
+        """Write rows that already are in columns."""
         self._writer.write_batch(batch)
         self.written += batch.num_rows
 

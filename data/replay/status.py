@@ -1,6 +1,6 @@
-"""What an NFS status means to a file system: the errors that a state can bring about, and others.
+"""NFS statuses: errors that a file system's state can cause, and others.
 
-RFC 1813 section 2.6 took the numbers of most of them from the ``errno`` of BSD.
+RFC 1813 section 2.6 took most of their numbers from the ``errno`` of BSD.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NAMES = {
 """The names of statuses: those of errno where there is one, else NFS version 3's."""
 
 REPRODUCIBLE = {0, 1, 2, 13, 17, 20, 21, 22, 63, 66, 70, 10001}
-"""Those that a file system's state brings about; the others are the server's own affairs."""
+"""Statuses that a file system's state causes; the others are the server's own."""
 
 _FROM_ERRNO = {
     getattr(errno, name): status for status, name in NAMES.items() if hasattr(errno, name)
@@ -67,17 +67,17 @@ def name_of(status: int) -> str:
 
 
 def of_errno(number: int) -> int:
-    """Return the NFS status that a server would make of an ``errno``."""
+    """Return the NFS status that a server would return for an ``errno``."""
     return _FROM_ERRNO.get(number, 5)
 
 
 def same(op: str, expected: int, got: int, gone: bool) -> bool:
-    """Tell whether two outcomes are the same error.
+    """Return whether two outcomes are the same error.
 
-    Servers name some errors differently: a full directory in the way of rmdir or rename "exists" or
-    is "not empty", and of rename is whatever its kind suggests; to remove a directory as a file is
-    "not permitted" or "is a directory"; to read one "is a directory", "invalid" or "bad type"; to
-    remove another's file from a sticky directory "not permitted" or "access". An object that is
+    Servers name some errors differently. A full directory in the way of rmdir or rename "exists" or
+    is "not empty"; for rename the error depends on its kind. Removing a directory as a file is "not
+    permitted" or "is a directory". Reading one "is a directory", "invalid" or "bad type". Removing
+    another user's file from a sticky directory is "not permitted" or "access". An object that is
     ``gone`` is stale, a bad handle or no such entry.
     """
     if expected == got:

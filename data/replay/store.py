@@ -1,7 +1,7 @@
-"""The objects of a replay on a real file system: where each identifier's object is now.
+"""The objects of a replay on a real file system, by identifier.
 
-Names are only ever used in an open directory, and the last of them is never followed where it is a
-symbolic link; so nothing outside the root can be reached.
+Names are only used in an open directory, and a symbolic link as the last component is never
+followed, so nothing outside the root can be reached.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from birthmark.data.replay.credentials import Credentials
 from birthmark.data.replay.schema import ROOT_ID
 
 OPEN_DIRECTORIES = 512
-"""Directories kept open: half of the 1,024 files that a process may usually open."""
+"""Directories held open: half of the 1,024 files that a process may usually open."""
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 PLACE = getattr(os, "O_PATH", 0) | DIRECTORY
@@ -24,11 +24,11 @@ NAME_MAX_SHOWN = 80
 
 
 class Store:
-    """Where objects are. Directories are kept open, the latest used of them.
+    """The places of objects. The most recently used directories stay open.
 
     Args:
         root: the directory that holds everything.
-        credentials: the superuser's are taken to open directories.
+        credentials: become the superuser's to open directories.
     """
 
     def __init__(self, root: Path, credentials: Credentials) -> None:
@@ -51,7 +51,7 @@ class Store:
         """Return an object's kind.
 
         Raises:
-            OSError: ESTALE, there is none.
+            OSError: ESTALE if it does not exist.
         """
         try:
             return self._kinds[number]
@@ -59,7 +59,7 @@ class Store:
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE)) from None
 
     def knows(self, number: int) -> bool:
-        """Tell whether an object is there."""
+        """Return whether an object exists."""
         return number in self._kinds
 
     def inode(self, number: int) -> int | None:
@@ -67,10 +67,10 @@ class Store:
         return self._inodes.get(number)
 
     def directory(self, number: int) -> int:
-        """Return the descriptor of a directory, good until the next call for another.
+        """Return the descriptor of a directory, valid until the next call for another.
 
         Raises:
-            OSError: ESTALE, there is none; ENOTDIR, it is something else.
+            OSError: ESTALE if it does not exist; ENOTDIR if it is something else.
         """
         if number == ROOT_ID:
             return self._root
@@ -96,17 +96,17 @@ class Store:
         above = self._root if number == ROOT_ID else self._open[number]
         below = above
         for name in reversed(names):
-            opened = os.open(name, PLACE, dir_fd=below)
+            descriptor = os.open(name, PLACE, dir_fd=below)
             if below != above:
                 os.close(below)
-            below = opened
+            below = descriptor
         return below
 
     def place(self, number: int) -> tuple[int, bytes]:
         """Return one of an object's names: its directory and the name there.
 
         Raises:
-            OSError: ESTALE, it has none.
+            OSError: ESTALE if it has none.
         """
         names = self._names.get(number)
         if not names:
@@ -114,7 +114,7 @@ class Store:
         return next(iter(names))
 
     def add(self, number: int | None, directory: int, name: bytes, found: os.stat_result) -> None:
-        """Say that an object has a name; None stands for one that no operation speaks of."""
+        """Record a new object with a name; None stands for one that no operation refers to."""
         if number is None:
             self._strangers -= 1
             number = self._strangers
@@ -127,12 +127,12 @@ class Store:
         self._inodes[number] = found.st_ino
 
     def link(self, number: int, directory: int, name: bytes) -> None:
-        """Say that an object has one more name."""
+        """Record a further name of an object."""
         self._at[directory, name] = number
         self._names[number][directory, name] = None
 
     def remove(self, directory: int, name: bytes) -> None:
-        """Say that a name is gone, and with its last the object."""
+        """Record a removal of a name, and with its last name of the object."""
         number = self._at.pop((directory, name), None)
         if number is None:
             return
@@ -145,7 +145,7 @@ class Store:
                 os.close(self._open.pop(number))
 
     def move(self, source: tuple[int, bytes], target: tuple[int, bytes]) -> None:
-        """Say that a name was renamed; two names of one object stay as they are."""
+        """Record a rename; two names of one object stay as they are."""
         number = self._at.get(source)
         if number is None or self._at.get(target) == number:
             return
@@ -166,10 +166,10 @@ def kind_of(found: os.stat_result) -> str:
 
 
 def check_name(name: bytes | None, where: str) -> bytes:
-    """Return a name that an entry of a directory can have.
+    """Return a name, checked to be possible for a directory entry.
 
     Raises:
-        ValueError: it is none; ``where`` says where it was found.
+        ValueError: it is not; ``where`` is its location for the message.
     """
     if not name or name in (b".", b"..") or b"/" in name or b"\0" in name:
         shown = repr(name[:NAME_MAX_SHOWN]) if name is not None else "null"

@@ -1,8 +1,8 @@
-"""The file system of a replay as it stands between two operations.
+"""The file system of a replay between two operations.
 
-It holds exactly what the replay will have made by then, so it is known whole: a name that is not
-here is absent there. What is not settled is only how it began: a name that nothing has asked for
-since may still turn out to have been there from the start.
+It holds exactly what the replay will have made by then, so a name that is missing here is absent
+there. Only its beginning is unsettled: a name that no operation has requested yet may still turn
+out to have existed from the start.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from birthmark.data.replay.schema import ROOT_ID
 
 MAX_ABSENT = 5_000_000
-"""How many absent names are remembered; past that the answer for others is the careful one."""
+"""The most absent names remembered; beyond, other names are treated as if absent before."""
 
 
 class InexplicableError(ValueError):
-    """An outcome that no state of a file system explains: the message says why."""
+    """An outcome that no state of a file system explains; the message says why."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Node:
-    """An object: what is known of it now, and what it was at the start if it was there then."""
+    """An object: its known state now, and its state at the start if it existed then."""
 
     id: int
     fh: bytes | None = None
@@ -37,10 +37,10 @@ class Node:
     first: dict[str, int | bytes | None] = field(default_factory=dict)
     names: dict[tuple[Node, bytes], None] = field(default_factory=dict)
     start: list[tuple[int, bytes]] = field(default_factory=list)
-    unnamed: bool = False  # stands under an invented name until the trace shows its own
+    unnamed: bool = False  # has an invented name until the trace shows the real one
     entries: dict[bytes, Node] = field(default_factory=dict)
     absent: set[bytes] = field(default_factory=set)
-    settled: bool = False  # no name in it can be taken to have been there from the start
+    settled: bool = False  # no name in it can have existed from the start
 
     def name(self) -> tuple[Node, bytes]:
         """Return one of its names: the directory, and the name in it."""
@@ -66,31 +66,31 @@ class Tree:
         return node
 
     def identifier(self) -> int:
-        """Return an identifier for what never exists."""
+        """Return an identifier for an object that never exists."""
         self._next += 1
         return self._next - 1
 
     def get(self, fh: bytes | None) -> Node | None:
-        """Return the node that has a handle now."""
+        """Return the node that currently has a handle."""
         return self._nodes.get(fh) if fh else None
 
     def bind(self, node: Node, fh: bytes | None) -> None:
-        """Say what handle a node has, which was not known."""
+        """Set the handle of a node, which was unknown."""
         if fh:
             node.fh = fh
             self._nodes[fh] = node
 
     def release(self, node: Node) -> None:
-        """Say that a node has lost its handle."""
+        """Remove a node's handle."""
         if node.fh and self._nodes.get(node.fh) is node:
             del self._nodes[node.fh]
         node.fh = None
 
     def link(self, node: Node, directory: Node, name: bytes) -> None:
-        """Give a node a name that is free.
+        """Give a node a free name.
 
         Raises:
-            InexplicableError: it is not, the directory is gone, or is below the node.
+            InexplicableError: the name is taken, or the directory is gone or below the node.
         """
         below = node.kind == "directory" and node.names and self.is_under(directory, node)
         gone = not directory.names and directory is not self.root
@@ -110,12 +110,12 @@ class Tree:
             self._starts[node.id] = (directory.id, name)
 
     def restart(self, node: Node, directory: Node, name: bytes) -> None:
-        """Give a node its own name from the start, in place of the invented one."""
+        """Give a node its real name from the start, in place of the invented one."""
         self.forget_start(node)
         self.start(node, directory, name)
 
     def forget_start(self, node: Node) -> None:
-        """Take an invented name away, as if it had never been."""
+        """Remove an invented name without a trace."""
         for place in [each for each in node.names if each[0] is self.root]:
             del self.root.entries[place[1]]
             del node.names[place]
@@ -123,9 +123,10 @@ class Tree:
         node.unnamed = False
 
     def merge(self, nameless: Node, node: Node, directory: Node, name: bytes) -> bool:
-        """Tell whether an object known only by a name is one known only by its handle, and unite.
+        """Merge an object known only by a name with one known only by its handle, if possible.
 
-        Both must have been there from the start; what was found to be in the one is in the other.
+        Both must have existed from the start; their contents are united. Returns whether they were
+        merged.
         """
         place = (directory.id, name)
         if nameless.fh or not nameless.initial or nameless.start != [place]:
@@ -147,7 +148,7 @@ class Tree:
         return True
 
     def unlink(self, directory: Node, name: bytes) -> Node:
-        """Take a name away; the node that loses its last is gone, and is returned."""
+        """Remove a name and return its node, which is gone if this was its last name."""
         node = directory.entries.pop(name, None)
         if node is None:
             raise InexplicableError("contradicts itself")
@@ -155,7 +156,7 @@ class Tree:
         self.note_absent(directory, name)
         if not node.names:
             if node.fh and self._nodes.get(node.fh) is node:
-                del self._nodes[node.fh]  # the node still says which it had
+                del self._nodes[node.fh]  # the node keeps its handle
             self._absent -= len(node.absent)
             node.absent = set()
         return node
@@ -164,7 +165,7 @@ class Tree:
         """Rename within the tree; the target must be free.
 
         Raises:
-            InexplicableError: it is not, its directory is gone, or is below the node.
+            InexplicableError: it is not free, or its directory is gone or below the node.
         """
         self.link(node, *target)
         del source[0].entries[source[1]]
@@ -172,7 +173,7 @@ class Tree:
         self.note_absent(*source)
 
     def note_absent(self, directory: Node, name: bytes) -> None:
-        """Remember that a name was asked for and was not there."""
+        """Remember that a name was requested and was absent."""
         if directory.initial and not directory.settled and name not in directory.absent:
             if self._absent >= MAX_ABSENT:
                 self._absent -= len(directory.absent)
@@ -182,7 +183,7 @@ class Tree:
             self._absent += 1
 
     def open_since_start(self, directory: Node, name: bytes) -> bool:
-        """Tell whether a name may have been there from the start: nothing has asked for it."""
+        """Return whether a name may have existed from the start: no operation has requested it."""
         return (
             directory.initial
             and not directory.settled
@@ -191,7 +192,7 @@ class Tree:
         )
 
     def is_under(self, node: Node, above: Node) -> bool:
-        """Tell whether a directory is another one or below it, now."""
+        """Return whether a directory is another one or below it, now."""
         while node is not self.root:
             if node is above:
                 return True
@@ -199,7 +200,7 @@ class Tree:
         return False
 
     def began_under(self, number: int, above: int) -> bool:
-        """Tell whether a directory was another one or below it at the start, as far as settled."""
+        """Return whether a directory was another one, or below it, at the settled start."""
         while number != ROOT_ID:
             if number == above:
                 return True

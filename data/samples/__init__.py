@@ -1,7 +1,7 @@
 """Two bundled days of a real NFS capture, and the tool that cut them.
 
-``day1.parquet`` and ``day2.parquet`` are operations tables as ingest made them, each the first
-part of one day of a small site; ``README.md`` beside them says whose traffic it is.
+``day1.parquet`` and ``day2.parquet`` are operations tables from ingest, each the beginning of one
+day of a small site; ``README.md`` next to them names the source.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from birthmark.data.common.durable import output
 from birthmark.data.schema import OPERATIONS
 from birthmark.data.traces.reader import open_trace
 
 DIRECTORY = Path(__file__).parent
 DAYS = (DIRECTORY / "day1.parquet", DIRECTORY / "day2.parquet")
 
-# Counters that rise steadily take least room as differences.
+# Counters that rise steadily are smallest as differences.
 DELTAS = ("time", "reply_time", "xid")
 
 
@@ -36,16 +37,17 @@ def cut(trace: str | Path, out: Path, seconds: float) -> int:
         batches.append(batch.filter(keep))
     table = pa.Table.from_batches(batches).combine_chunks()
     words = [each.name for each in OPERATIONS if pa.types.is_dictionary(each.type)]
-    pq.write_table(
-        table,
-        out,
-        compression="zstd",
-        compression_level=19,
-        use_dictionary=words,
-        column_encoding=dict.fromkeys(DELTAS, "DELTA_BINARY_PACKED"),
-        row_group_size=1 << 20,
-        write_statistics=False,
-    )
+    with output(out) as temporary:
+        pq.write_table(
+            table,
+            temporary,
+            compression="zstd",
+            compression_level=19,
+            use_dictionary=words,
+            column_encoding=dict.fromkeys(DELTAS, "DELTA_BINARY_PACKED"),
+            row_group_size=1 << 20,
+            write_statistics=False,
+        )
     return len(table)
 
 

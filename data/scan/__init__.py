@@ -1,7 +1,7 @@
-"""Operation counts and the map of files: what Ellard's ``nfsscan`` and its helpers did.
+"""Operation counts and the map of files: the function of Ellard's ``nfsscan`` and its helpers.
 
-Thesis 3.6.2 and 3.6.3. :func:`scan` counts the operations of traces; the others take and give
-tables of such counts (:func:`birthmark.data.scan.tables.counts_schema`).
+Thesis 3.6.2 and 3.6.3. :func:`scan` counts the operations of traces; the others convert tables of
+such counts (:func:`birthmark.data.scan.tables.counts_schema`).
 """
 
 from birthmark.data.scan.count import Plan, ScanSummary, scan

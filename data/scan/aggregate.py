@@ -1,4 +1,4 @@
-"""Wider periods and fewer keys: what ``ns_timeagg`` did (thesis 3.6.3)."""
+"""Wider periods and fewer keys: the function of ``ns_timeagg`` (thesis 3.6.3)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def aggregate(
 ) -> None:
     """Write a table's sums.
 
-    Counts, bytes and latencies, quantiles included, are as a scan with these keys and this period
-    would have them. Where directories are left out, only those at the top are added up, which
-    hold each operation once.
+    Counts, bytes and latencies, quantiles included, equal those of a scan with these keys and this
+    period. If directories are omitted, only the top ones are summed: together they hold each
+    operation once.
 
     Args:
         table: the counts.
         out: where to write the sums, as :func:`birthmark.data.scan.outputs.write` has it.
         by: the keys to keep; by default all.
-        period: the length of the new periods, µs; ``all`` for a single one; by default the old.
+        period: the length of the new periods, µs; ``all`` for a single one; default: unchanged.
 
     Raises:
         ValueError: the table has no such key, or periods that do not fit into the new ones.

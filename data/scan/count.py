@@ -1,4 +1,4 @@
-"""Operations counted: from traces to a scan's tables."""
+"""Count operations: from traces to a scan's tables."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from birthmark.data.common.durable import error_context
 from birthmark.data.common.durations import duration
 from birthmark.data.common.rates import per_second
 from birthmark.data.generated import Mark, distinct, marked
@@ -24,7 +25,7 @@ from birthmark.data.scan.sources import Source
 from birthmark.data.scan.stage import Stage
 from birthmark.data.scan.tables import FILES, KEYS, counts_schema
 from birthmark.data.settings import Counting
-from birthmark.data.traces.inputs import each_once, without_nfs
+from birthmark.data.traces.inputs import reject_duplicates
 from birthmark_native import ScanCounter
 
 _DEFAULTS = Counting()
@@ -32,11 +33,11 @@ _DEFAULTS = Counting()
 
 @dataclass
 class Plan:
-    """What to count.
+    """The parameters of a count.
 
     Attributes:
         period: the length of a period, µs.
-        by: the keys that rows are told apart by (:data:`birthmark.data.scan.tables.KEYS`).
+        by: the keys that distinguish rows (:data:`birthmark.data.scan.tables.KEYS`).
         ops: the operations that have rows of their own; all if none.
         clients, uids, gids: count only the operations of these, if there is a list.
     """
@@ -50,10 +51,10 @@ class Plan:
 
     @classmethod
     def of(cls, asked: Counting) -> Plan:
-        """Return what is asked for in words.
+        """Parse the options of a count.
 
         Raises:
-            ValueError: a word makes no sense.
+            ValueError: a word has no meaning.
         """
         return cls(
             duration(asked.period),
@@ -68,7 +69,7 @@ class Plan:
         self.by = [key for key in KEYS if key in self.by]
 
     def counter(self, files: bool) -> ScanCounter:
-        """Return what counts so."""
+        """Return a counter with these parameters."""
         return ScanCounter(
             self.period,
             self.by,
@@ -82,7 +83,7 @@ class Plan:
 
 @dataclass
 class ScanSummary:
-    """What a scan did. ``warnings`` tell what may be meant, or be a mistake."""
+    """The result of a scan. ``warnings`` point to likely mistakes."""
 
     out: list[str] = field(default_factory=list)
     traces: list[str] = field(default_factory=list)
@@ -100,11 +101,10 @@ class ScanSummary:
         return asdict(self) | {"operations_per_second": per_second(self.operations, self.seconds)}
 
     def add(self, source: Source) -> None:
-        """Add what a source held besides operations."""
+        """Add a source's counts besides operations."""
         self.traces.append(source.path)
         self.generated = distinct([*self.generated, *source.generated])
-        if source.counts and (why := without_nfs(source.path, source.counts)):
-            self.warnings.append(why)
+        self.warnings += source.warnings()
         counts = source.counts or {}
         self.replies_without_call += sum(counts.get("orphans", {}).values())
         damaged = Counter(self.records_set_aside) + Counter(counts.get("damaged", {}))
@@ -123,27 +123,27 @@ def scan(
     Args:
         traces: nfsdump text, captures, operations in Parquet, and datasets; ``-`` is standard
             input, for text and captures.
-        out: where to write the counts: a file whose ending says the format, ``-`` for CSV on
+        out: where to write the counts: a file whose suffix selects the format, ``-`` for CSV on
             standard output, or a directory for ``counts`` and ``files`` in every format.
         plan: what to count; by default all operations, per server, in periods of 5 minutes.
         files: where to write the map of files.
         progress: called with a trace's path and the operations counted so far.
 
-    Memory is bounded by the keys of the periods that are open, about a minute's beyond the one
-    that is counted, and with files or directories by some 100 bytes for each file seen.
+    Memory is bounded by the keys of the open periods, about a minute's beyond the current one, plus
+    some 100 bytes per file if files or directories are counted.
 
     Raises:
-        OSError: a trace cannot be read or a table cannot be written; no table is then left.
-        ValueError: a file is no trace, or is named twice, or a table's name says no format.
+        OSError: a trace cannot be read or a table cannot be written; then no table remains.
+        ValueError: a file is no trace, or is named twice, or a table's suffix is unknown.
     """
     plan = plan or Plan()
-    each_once(traces)
+    reject_duplicates(traces)
     counts_to, files_to = _targets(out, files)
     began = time.monotonic()
     counter = plan.counter(bool(files_to))
     summary = ScanSummary([*counts_to, *files_to])
     beside = _folder(summary.out)
-    with ExitStack() as stack:
+    with error_context(Path(beside)), ExitStack() as stack:
         stage = stack.enter_context(Stage(counts_schema(plan.by), beside))
         seen = stack.enter_context(FileMap(counter, beside))
         for path in traces:
@@ -173,7 +173,7 @@ def scan(
 
 
 def _rows(stage: Stage, plan: Plan, again: bool) -> Batches:
-    """Return what gives the rows; merged, if periods came more than once."""
+    """Return a function that gives the rows, merged if periods came more than once."""
     if again:
         return lambda: merged(stage.pieces(), plan.by, plan.period)
     return stage.batches
@@ -207,6 +207,6 @@ def _targets(out: str | Path | None, files: str | Path | None) -> tuple[list[str
 
 
 def _folder(targets: Sequence[str]) -> str:
-    """Return a folder that has room for what waits to be written."""
+    """Return a folder with room for the temporary files."""
     named = next((target for target in targets if target != "-"), None)
     return str(Path(named).parent) if named else tempfile.gettempdir()

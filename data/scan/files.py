@@ -1,4 +1,4 @@
-"""The map of files: what was last seen of each, gathered while a scan goes on."""
+"""The map of files: the last state seen of each, gathered during a scan."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from birthmark.data.schema import FTYPES, filled
 from birthmark_native import ScanCounter
 
 WAITING = 200_000
-"""So many files wait in memory before they go to the temporary file."""
+"""Files held in memory before they go to the temporary file."""
 
 AT_ONCE = 150_000
-"""So many are put together at a time."""
+"""Files merged at a time."""
 
 
 class FileMap(Scratch):
-    """Takes the files that a counter has seen; gives each once, with all that was last seen."""
+    """Takes the files that a counter has seen; gives each once, with its last known state."""
 
     def __init__(self, counter: ScanCounter, folder: str) -> None:
         super().__init__(counter.take_files().schema, folder)
@@ -29,7 +29,7 @@ class FileMap(Scratch):
         self._count = 0
 
     def take(self, wanted: bool, least: int = WAITING) -> None:
-        """Take what was seen since the last time, if it is much."""
+        """Take the files seen since the last call, if there are many."""
         if not wanted or self._counter.files < least:
             return
         table = pa.Table.from_batches([self._counter.take_files()])
@@ -52,7 +52,7 @@ class FileMap(Scratch):
             pa.default_memory_pool().release_unused()
 
     def _between(self, start: int, end: int) -> pa.Table:
-        """Return the files with these numbers, put together from all that was seen."""
+        """Return the files with these numbers, merged from all sightings."""
         parts = []
         for group in range(self.read().num_row_groups):
             ids = self._group(group, ["id"])["id"]
@@ -78,7 +78,7 @@ class FileMap(Scratch):
 
 
 def _kinds(ftypes: pa.ChunkedArray) -> pa.Array:
-    """Return words for file types (RFC 1813, ftype3)."""
+    """Return the names of file types (RFC 1813, ftype3)."""
     places = pc.subtract(ftypes.cast(pa.int32()), 1)
     known = pc.and_(pc.greater_equal(places, 0), pc.less(places, len(FTYPES)))
     return pc.take(pa.array(FTYPES), pc.if_else(known, places, None))

@@ -1,4 +1,4 @@
-"""Tables of operation counts read back: Parquet, or CSV; ``-`` is standard input."""
+"""Read tables of operation counts: Parquet, or CSV; ``-`` is standard input."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class CountsTable:
     """A table of operation counts.
 
     Attributes:
-        path: where it was read from.
-        by: the keys that its rows are told apart by.
-        schema: `data.scan.tables.counts_schema` of these, marked as generated if it is.
-        generated: the marks of the traces it was made of (`data.generated`); none if all are real.
+        path: the input.
+        by: the keys that distinguish its rows.
+        schema: `data.scan.tables.counts_schema` of these, with the marks of generated data.
+        generated: the marks of the traces behind it (`data.generated`); empty if all are real.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is no such table; the message names the file and the column.
+        ValueError: it is not such a table; the message names the file and the column.
     """
 
     def __init__(self, path: str) -> None:
@@ -52,7 +52,7 @@ class CountsTable:
                 raise ValueError(self._expected(wanted, "no such column"))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows, as often as asked."""
+        """Yield the rows; can be called repeatedly."""
         for piece in self.pieces():
             yield from piece.batches()
 
@@ -85,7 +85,7 @@ class CountsTable:
         return round(found.pop() * 1e6) if found else 0
 
     def need(self, keys: Iterable[str]) -> None:
-        """Raise ``ValueError`` if the rows are not told apart by these keys."""
+        """Raise ``ValueError`` if these keys do not distinguish the rows."""
         for key in keys:
             if key not in self.by:
                 raise ValueError(

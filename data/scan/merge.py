@@ -1,4 +1,4 @@
-"""Rows of a scan added up: fewer keys, wider periods."""
+"""Sum rows of a scan: fewer keys, wider periods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Piece:
 
 
 def row_groups(file: pq.ParquetFile, firsts: Sequence[int]) -> list[Piece]:
-    """Return the row groups of a Parquet file, whose earliest periods begin when ``firsts`` say."""
+    """Return the row groups of a Parquet file; ``firsts`` has their earliest periods."""
 
     def reader(at: int) -> Callable[[], Iterable[pa.RecordBatch]]:
         return lambda: file.read_row_group(at).to_batches()
@@ -40,7 +40,7 @@ def merged(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the sums of rows by keys and period, in the order of the periods.
 
-    Memory is bounded by the keys of the periods that several pieces have a part in.
+    Memory is bounded by the keys of periods that are spread over several pieces.
 
     Args:
         pieces: the rows.
@@ -61,9 +61,9 @@ def merged(
 
 
 def tops(batch: pa.RecordBatch, by: list[str]) -> pa.RecordBatch:
-    """Leave out the rows of directories below others, if directories are not told apart.
+    """Leave out rows of directories below others, unless directories are a key.
 
-    Those at the top hold each operation once.
+    The top directories hold each operation once.
     """
     if "directory" in by or "directory" not in batch.schema.names:
         return batch

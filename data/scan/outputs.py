@@ -1,4 +1,4 @@
-"""Tables written as Parquet, CSV and text; ``-`` is CSV on standard output."""
+"""Write tables as Parquet, CSV and text; ``-`` is CSV on standard output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
-from birthmark.data.common.durable import replaced
+from birthmark.data.common.durable import output
+from birthmark.data.common.targets import check_output
 from birthmark.data.datasets.row_groups import grouped
 from birthmark.data.datasets.tables import ROW_GROUP
 from birthmark.data.generated import all_in_metadata, label
@@ -20,39 +21,41 @@ from birthmark.data.scan.tables import GENERATED
 from birthmark.data.scan.text import write_text
 
 FORMATS = ("parquet", "csv", "txt")
-"""The endings of files, which say the format."""
+"""The suffixes of files, which select the format."""
 
 Batches = Callable[[], Iterable[pa.RecordBatch]]
-"""Gives a table's rows, as often as it is called."""
+"""Gives a table's rows; can be called repeatedly."""
 
 
 def format_of(path: str) -> str | None:
-    """Return the format that a path's ending names; none for a directory's."""
+    """Return the format of a path's suffix; None for a directory's."""
     if path == "-":
         return "csv"
     return next((name for name in FORMATS if path.endswith(f".{name}")), None)
 
 
 def is_directory(path: str) -> bool:
-    """Return whether a path is that of a directory: it is one, ends in a slash, or in no suffix."""
+    """Return whether a path is a directory's: it is one, ends in a slash, or has no suffix."""
     return path.endswith("/") or Path(path).is_dir() or not Path(path).suffix
 
 
 def check(path: str) -> None:
-    """Raise ``ValueError`` if a path's ending names no format."""
+    """Raise ``ValueError`` if a path's suffix is no format; OSError if it cannot be written."""
     if format_of(path) is None:
         raise ValueError(f"{path}: expected a name that ends in .parquet, .csv or .txt, or -")
+    if path != "-":
+        check_output(Path(path))
 
 
 def write(path: str, schema: pa.Schema, batches: Batches) -> None:
     """Write a table, whole or not at all.
 
-    A schema that is marked as generated (`data.generated`) stays so: Parquet in its metadata, text
-    in a line before the others, and CSV, which knows no comments, in a column at the end.
+    The marks of generated data (`data.generated`) are written, too: Parquet has them in its
+    metadata, text in a first line, and CSV, which has no comments, in a last column.
 
     Raises:
-        ValueError: the path's ending names no format.
-        OSError: it cannot be written; what was there is as it was.
+        ValueError: the path's suffix is no format.
+        OSError: it cannot be written; an earlier file is unchanged.
     """
     check(path)
     kind = format_of(path)
@@ -60,13 +63,13 @@ def write(path: str, schema: pa.Schema, batches: Batches) -> None:
         _write_csv(sys.stdout.buffer, schema, batches)
         sys.stdout.buffer.flush()
         return
-    with replaced(Path(path)) as aside:
+    with output(Path(path)) as temporary:
         if kind == "parquet":
-            with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+            with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
                 for table in grouped(schema, batches(), ROW_GROUP):
                     writer.write_table(table, row_group_size=len(table))
         else:
-            with aside.open("wb") as file:
+            with temporary.open("wb") as file:
                 form = _write_csv if kind == "csv" else write_text
                 form(file, schema, batches)
 

@@ -1,4 +1,4 @@
-"""A table that waits in a temporary file until a scan has ended."""
+"""A table in a temporary file until the end of a scan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 class Scratch:
     """A table that is written to a temporary file, in a folder of the caller's choice, then read.
 
-    The file has no name, and goes when this is left.
+    The file has no name, and disappears at the end of the block.
     """
 
     def __init__(self, schema: pa.Schema, folder: str) -> None:
@@ -35,5 +35,5 @@ class Scratch:
             self._file.close()
 
     def read(self) -> pq.ParquetFile:
-        """Open what was written, once the writer is closed."""
+        """Open the file for reading, once the writer is closed."""
         return pq.ParquetFile(pa.PythonFile(self._file, "r"))

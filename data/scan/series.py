@@ -1,4 +1,4 @@
-"""What a plot of counts shows: values over time, one series for each line."""
+"""Values over time for a plot of counts, one series for each line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEASURES: dict[Measure, str] = {
     "errors": "errors per second",
     "latency": "mean latency, ms",
 }
-"""What may be shown, and the words on its axis."""
+"""The measures, and the labels of their axis."""
 
 _COLUMNS: dict[Measure, str] = {
     "ops": "ops",
@@ -34,7 +34,7 @@ _COLUMNS: dict[Measure, str] = {
     "latency": "latency_sum",
 }
 _DEFAULTS = Plot()
-_LONGEST = 1_000_000  # periods: a plot is some thousand points wide, and more show nothing
+_LONGEST = 1_000_000  # periods: a plot is only some thousand points wide
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Series:
     """One line.
 
     Attributes:
-        label: what the key says of it.
+        label: the key's value.
         starts: when its periods begin, µs; of an overlay, from the beginning of the day.
         values: in the measure's unit; NaN where there is none.
     """
@@ -54,14 +54,14 @@ class Series:
 
 @dataclass
 class Plotted:
-    """What a plot shows.
+    """The contents of a plot.
 
     Attributes:
         series: its lines.
         period: the length of the periods, µs.
         measure: one of :data:`MEASURES`.
-        over: how long a stretch is laid over the others, µs; none if the whole is shown.
-        generated: the marks of what it shows (`data.generated`); none if all is real.
+        over: the length of the stretches of an overlay, µs; None if the whole is shown.
+        generated: the marks of generated data (`data.generated`); empty if all is real.
     """
 
     series: list[Series]
@@ -77,10 +77,10 @@ def over_time(
     by: str | None = _DEFAULTS.by,
     most: int = _DEFAULTS.lines,
 ) -> Plotted:
-    """Return the values of each period, in all or by a key or ``op``: the ``most`` busiest values.
+    """Return the values of each period: in total, or of the ``most`` busiest by a key or ``op``.
 
-    The others are added up in a last line, unless they are directories, which hold each other. A
-    period without operations counts as 0, and has no latency.
+    The others are summed in a last line, except directories, which contain each other. A period
+    without operations counts as 0, and has no latency.
 
     Raises:
         ValueError: the table has no such key, or no rows, or very many periods.
@@ -109,12 +109,12 @@ def over_time(
 
 
 def overlaid(whole: Plotted, over: int, zone: tzinfo = UTC) -> Plotted:
-    """Lay the days of a plot's only line over each other, or other stretches of its time.
+    """Overlay the days, or other stretches, of a plot's only line.
 
     Args:
         whole: one line over the whole time.
         over: the length of a stretch, µs; one begins at midnight.
-        zone: whose midnight.
+        zone: the time zone of midnight.
 
     Raises:
         ValueError: there are several lines.
@@ -131,7 +131,7 @@ def overlaid(whole: Plotted, over: int, zone: tzinfo = UTC) -> Plotted:
     for stretch in np.unique(stretches):
         chosen = stretches == stretch
         starts = local[chosen] - stretch * over
-        order = np.argsort(starts, kind="stable")  # an hour comes twice when clocks are set back
+        order = np.argsort(starts, kind="stable")  # an hour is repeated when clocks are set back
         label = _stretch(int(stretch), over)
         series.append(Series(label, starts[order], line.values[chosen][order]))
     return replace(whole, series=series, over=over)
@@ -150,7 +150,7 @@ def _stretch(number: int, over: int) -> str:
 
 
 def _sums(table: CountsTable, measure: Measure, by: str | None) -> pa.Table:
-    """Return sums by period and key: the measure's, and the operations that were answered."""
+    """Return sums by period and key: the measure's, and the answered operations."""
     keys = [by] if by not in (None, "op") else []
     parts = []
     for batch in table.batches():
@@ -174,12 +174,12 @@ def _added(rows: pa.Table) -> pa.Table:
 
 
 def _busiest(sums: pa.Table, by: str | None, most: int) -> dict[str, list[str]]:
-    """Return the values of the key that each line stands for, by its label."""
+    """Return the values of the key behind each line, by its label."""
     if by is None:
         return {"all": [""]}
     order = summed(sums, ["key"], ["ops"])
     keys = order.sort_by([("ops", "descending"), ("key", "ascending")])["key"].to_pylist()
-    most += len(keys) == most + 1  # one other is shown as itself
+    most += len(keys) == most + 1  # a single other value gets its own line
     shown = {f"{by} {key}" if by in ("uid", "gid") else key: [key] for key in keys[:most]}
     if keys[most:] and by != "directory":
         shown[f"{len(keys) - most:,} others"] = keys[most:]

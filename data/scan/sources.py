@@ -1,4 +1,4 @@
-"""Operations from traces, tables and datasets, with only the columns that are needed."""
+"""Operations from traces, tables and datasets, with only the necessary columns."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from birthmark.data.datasets.ingests import table_files
 from birthmark.data.datasets.tables import with_server
 from birthmark.data.generated import Mark, all_in_metadata, in_dataset
 from birthmark.data.schema import OPERATIONS, filled
+from birthmark.data.traces import unread
 from birthmark.data.traces.operations import check_columns
 from birthmark.data.traces.reader import PARQUET_MAGIC, Trace, open_trace
 
 BATCH_ROWS = 131_072
-"""Rows read at a time: enough that a batch's own cost does not count, few enough for memory."""
+"""Rows read at a time: large enough to amortize a batch's fixed cost, small enough for memory."""
 
 
 class Source:
-    """Operations to be read: iterate over it for record batches with the columns asked for.
+    """Operations to read: iterate over it for record batches with the requested columns.
 
     Attributes:
-        path: as it was named.
-        counts: what a trace held (`data.traces.reader.Trace.counts`), once it was read; of Parquet
-            nothing, whose rows all are operations.
-        generated: once it was read, the marks of what was generated (`data.generated`).
+        path: as the caller named it.
+        counts: a trace's counts (`data.traces.reader.Trace.counts`), after reading; empty for
+            Parquet, where every row is an operation.
+        generated: after reading, the marks of generated data (`data.generated`).
     """
 
     def __init__(self, path: str, columns: list[str]) -> None:
@@ -36,8 +37,17 @@ class Source:
         self.counts: dict[str, Any] | None = None
         self.generated: list[Mark] = []
 
+    def warnings(self) -> list[str]:
+        """Return warnings about unreadable traffic, after reading (`data.traces.unread`)."""
+        if self.counts is not None:
+            return unread.warnings(self.path, self.counts)
+        return unread.of_dataset(Path(self.path)) if self._is_dataset() else []
+
+    def _is_dataset(self) -> bool:
+        return self.path != "-" and Path(self.path).is_dir()
+
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        if self.path != "-" and Path(self.path).is_dir():
+        if self._is_dataset():
             yield from _dataset(Path(self.path), self._columns)
             self.generated = in_dataset(Path(self.path))
         elif self.path != "-" and _is_parquet(Path(self.path)):
@@ -53,7 +63,7 @@ class Source:
 
 
 def _drop_what_ingest_keeps(trace: Trace) -> None:
-    """Let go of what waits to be taken; it is in the trace's counts."""
+    """Drop pending data that only ingest uses; the trace's counts include it."""
     trace.take_damaged()
     trace.take_messages()
     trace.take_gaps()

@@ -1,4 +1,4 @@
-"""Rows kept or dropped: what ``ns_split`` did (thesis 3.6.3)."""
+"""Select rows: the function of ``ns_split`` (thesis 3.6.3)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NUMBERS = ("uid", "gid")
 
 @dataclass(frozen=True)
 class Condition:
-    """That a key has one of some values.
+    """A condition: a key has one of some values.
 
     Attributes:
         key: a key of the table, or ``op``.
-        values: as text; in a path and a host ``*`` stands for any characters, and a user or
-            group that is not known is an empty text.
+        values: as text; in a path and a host ``*`` stands for any characters, and an empty text for
+            an unknown user or group.
     """
 
     key: str
@@ -50,7 +50,7 @@ class Condition:
         return cls(name, values)
 
     def holds(self, batch: pa.RecordBatch) -> pa.Array:
-        """Return for each row whether it holds."""
+        """Return for each row whether the condition holds."""
         column = pc.fill_null(batch[self.key].cast(pa.utf8()), "")
         patterns = (re.escape(value).replace(r"\*", ".*") for value in self.values)
         return pc.match_substring_regex(column, rf"(?s)^({'|'.join(patterns)})$")
@@ -58,13 +58,13 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rows:
-    """Which rows to keep.
+    """A selection of rows.
 
     Attributes:
-        keep: those of which, for every key that is named, one of its conditions holds.
-        drop: not those of which any of these holds.
-        since: those of periods that begin at this time or later, µs.
-        until: those of periods that begin before this time, µs.
+        keep: conditions; a row needs one true condition for every key that they name.
+        drop: conditions; a row with any of them true is dropped.
+        since: drop rows of periods that begin before this time, µs.
+        until: drop rows of periods that begin at this time or later, µs.
     """
 
     keep: Sequence[Condition] = ()
@@ -73,7 +73,7 @@ class Rows:
     until: int | None = None
 
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return these rows of a batch."""
+        """Return the selected rows of a batch."""
         time = batch["time"].cast(pa.int64())
         chosen = pc.greater_equal(time, -(1 << 63) if self.since is None else self.since)
         if self.until is not None:

@@ -1,4 +1,4 @@
-"""Rows that wait in a temporary file until a scan has ended."""
+"""Rows in a temporary file until the end of a scan."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birthmark.data.scan.scratch import Scratch
 from birthmark_native import ScanCounter
 
 ROWS = 65_536
-"""Rows counted in memory before they are written: a row group of what comes out."""
+"""Rows held in memory before they are written: a row group of the output."""
 
 
 class Stage(Scratch):
@@ -23,7 +23,7 @@ class Stage(Scratch):
         self._firsts: list[int] = []
 
     def take(self, counter: ScanCounter, last: bool = False) -> None:
-        """Take the rows of the periods that have passed, when there are enough or all have."""
+        """Take the rows of finished periods, when there are enough or all are finished."""
         if counter.rows >= ROWS or last:
             self.add(counter.take())
         if last:
@@ -37,10 +37,10 @@ class Stage(Scratch):
             self.writer.write_table(table, row_group_size=batch.num_rows)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows, as often as asked, once all are there."""
+        """Yield the rows, after the last one was added; can be called repeatedly."""
         for piece in self.pieces():
             yield from piece.batches()
 
     def pieces(self) -> list[Piece]:
-        """Return the rows in the pieces in which they came."""
+        """Return the rows in the pieces in which they were added."""
         return row_groups(self.read(), self._firsts)

@@ -29,13 +29,13 @@ KEYS = {
         nullable=False,
     ),
 }
-"""What rows may be told apart by, besides the period and the operation."""
+"""The keys that can distinguish rows, besides the period and the operation."""
 
 WORDS = {"user": "uid", "group": "gid"}
 """Other words for keys."""
 
 OTHER = "other"
-"""The row of all operations that have none of their own."""
+"""The row of all operations without rows of their own."""
 
 LATENCY = pa.list_(
     pa.field(
@@ -81,7 +81,7 @@ COUNTS = [
 ]
 
 GENERATED = "generated"
-"""The column of a CSV that says what its rows were generated from; real ones have none."""
+"""The column of a CSV that marks generated rows; real ones have none."""
 
 FILES = pa.schema(
     [
@@ -100,7 +100,7 @@ FILES = pa.schema(
         field("seen", TIME, "when it was last named, or its attributes shown", nullable=False),
     ]
 )
-"""The map of files: a row per handle, with what was last seen of it."""
+"""The map of files: a row per handle, with the last state seen."""
 
 
 def counts_schema(by: list[str]) -> pa.Schema:

@@ -6,8 +6,8 @@ The first line is ``#`` and the columns' names; columns are separated by blanks:
 
 ``time`` is the beginning of the period in seconds since 1970, UTC; OP are the operations and
 ``total`` is their sum, ``other`` included; ``us_OP`` is the mean latency in microseconds. ``-``
-stands for what is not there. In paths a blank is written ``\x20``. What was generated has a line
-``# generated {…}`` before all others (`data.generated`).
+stands for a missing value. In paths a blank is written ``\x20``. Generated data has a line ``#
+generated {…}`` before all others (`data.generated`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUMS = ("errors", "unanswered", "bytes_read", "bytes_written")
 def write_text(
     file: BinaryIO, schema: pa.Schema, batches: Callable[[], Iterable[pa.RecordBatch]]
 ) -> None:
-    """Write a table's rows: of counts as above, of the map of files one for one."""
+    """Write a table's rows: counts as above, the map of files row by row."""
     for mark in all_in_metadata(schema):
         file.write(comment(mark) + b"\n")
     if "op" not in schema.names:
@@ -44,7 +44,7 @@ def write_text(
 def _whole_lines(
     schema: pa.Schema, by: list[str], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.Table]:
-    """Yield rows so that those of one line, which follow each other, stay together."""
+    """Yield rows such that those of one line, which follow each other, stay together."""
     held = schema.empty_table()
     for batch in batches:
         if batch.num_rows == 0:
@@ -65,7 +65,7 @@ def _whole_lines(
 
 
 def _pivot(table: pa.Table, by: list[str], ops: list[str]) -> pa.Table:
-    """Make one row of the rows of one period and keys."""
+    """Combine the rows of one period and keys into one row."""
     keys = ["time", "seconds", *by]
     columns = {name: table[name] for name in (*keys, *SUMS)} | {"total": table["ops"]}
     for op in ops:
@@ -110,5 +110,5 @@ def _words(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _trimmed(numbers: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Return decimal numbers without zeros at their end."""
+    """Return decimal numbers without trailing zeros."""
     return pc.replace_substring_regex(numbers.cast(pa.utf8()), r"\.?0+$", "")

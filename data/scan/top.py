@@ -21,12 +21,12 @@ _AT_ONCE = 1 << 20
 
 
 def top(table: CountsTable, by: list[str], count: int, order: Order = _DEFAULTS.order) -> pa.Table:
-    """Return the busiest values of keys, and first, with no values, the sum of all.
+    """Return the busiest values of keys, after a first row with the sum of all and no values.
 
-    The columns are the keys, ``ops``, of which ``read``, ``write`` and ``other`` operations, then
-    ``bytes_read``, ``bytes_written``, ``errors`` and ``cost``. The cost is the thesis's estimate
-    of the disk activity (6.2): the number of accesses, which are the operations that transfer no
-    data, plus 0.125 for each block of 8 KiB transferred.
+    The columns are the keys, ``ops``, its parts ``read``, ``write`` and ``other``, then
+    ``bytes_read``, ``bytes_written``, ``errors`` and ``cost``. The cost is the thesis's estimate of
+    the disk activity (6.2): the number of operations that transfer no data, plus 0.125 for each
+    block of 8 KiB transferred.
 
     Raises:
         ValueError: the table has no such key, or does not count read and write apart.
@@ -42,7 +42,7 @@ def top(table: CountsTable, by: list[str], count: int, order: Order = _DEFAULTS.
 
 
 def write_rows(table: CountsTable, out: str, busiest: pa.Table, by: list[str]) -> None:
-    """Write a table's rows of the busiest, which `top` returned."""
+    """Write a table's rows of the busiest values, as `top` returned them."""
     wanted = _joined(busiest.slice(1), by).combine_chunks()
 
     def batches() -> Iterator[pa.RecordBatch]:

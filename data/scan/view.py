@@ -1,4 +1,4 @@
-"""Plots of counts over time: what ``ns_quickview`` did (thesis 3.6.3), with the key."""
+"""Plots of counts over time: the function of ``ns_quickview`` (thesis 3.6.3), with the key."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC)
     """Write a plot as SVG or PNG, whole or not at all.
 
     Args:
-        plotted: what to show.
-        out: a file whose ending is one of :data:`FORMATS`.
-        title: words above the plot, and above those that say what of it was generated.
-        zone: whose time the axis shows.
+        plotted: the contents.
+        out: a file with one of the suffixes :data:`FORMATS`.
+        title: text above the plot, and above the marks of generated data.
+        zone: the time zone of the axis.
 
     Raises:
-        ValueError: the ending is another.
-        OSError: it cannot be written.
+        ValueError: the suffix is another.
+        OSError: the file cannot be written.
     """
     path = Path(out)
     if path.suffix not in FORMATS:
@@ -62,7 +62,7 @@ def draw(plotted: Plotted, out: str | Path, title: str = "", zone: tzinfo = UTC)
 
 
 def _steps(line: Series, plotted: Plotted, zone: tzinfo) -> tuple[Any, np.ndarray]:
-    """Return a line that is level for the length of each period; it is cut where one is missing."""
+    """Return a line that is level during each period, with gaps for missing periods."""
     starts, values = line.starts, line.values
     ends = starts + plotted.period
     gaps = np.flatnonzero(starts[1:] > ends[:-1]) + 1
@@ -108,14 +108,14 @@ def _time_axis(axes: Any, plotted: Plotted, zone: tzinfo) -> None:
 
 
 def _columns(labels: list[str]) -> int:
-    """Return how many labels fit beside each other."""
+    """Return how many labels fit in a row."""
     fit = max(1, 84 // (10 + max(map(len, labels))))
     rows = -(-len(labels) // fit)
     return -(-len(labels) // rows)
 
 
 def _unit(micros: int) -> tuple[float, str]:
-    """Return the µs of the unit in which a length is shown, and its name."""
+    """Return the µs and the name of the unit for a length."""
     for unit, word in ((3.6e9, "hours"), (6e7, "minutes")):
         if micros >= 2 * unit:
             return unit, word

@@ -1,4 +1,4 @@
-"""What the commands' words mean: keys, operations and times."""
+"""Parse the words of commands: keys, operations and times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birthmark_native import OPS
 
 
 def keys(text: str) -> list[str]:
-    """Return the keys that a list with commas names, in the order of the tables' columns.
+    """Return the keys in a comma-separated list, in the order of the tables' columns.
 
     ``none`` names no key.
 
@@ -24,7 +24,7 @@ def keys(text: str) -> list[str]:
 
 
 def key(word: str) -> str:
-    """Return the column of a key, for which there may be another word.
+    """Return the column of a key, which may have a synonym.
 
     Raises:
         ValueError: it is no key.
@@ -34,7 +34,7 @@ def key(word: str) -> str:
 
 
 def operations(text: str) -> list[str] | None:
-    """Return the operations that a list with commas names; none for ``all``.
+    """Return the operations in a comma-separated list; None for ``all``.
 
     Raises:
         ValueError: one is no operation.
@@ -48,7 +48,7 @@ def operations(text: str) -> list[str] | None:
 
 
 def row(word: str) -> str:
-    """Return what column ``op`` holds: an operation, or ``other``; ``*`` is for any characters.
+    """Return a value of column ``op``: an operation, or ``other``; ``*`` matches any characters.
 
     Raises:
         ValueError: it is neither.
@@ -77,7 +77,7 @@ def time(text: str) -> int:
 
 
 def numbers(text: str) -> list[int]:
-    """Return the numbers of users or groups in a list with commas.
+    """Return the numbers of users or groups in a comma-separated list.
 
     Raises:
         ValueError: one is no number of 32 bits.
@@ -91,7 +91,7 @@ def zone(name: str) -> tzinfo:
     """Return a time zone.
 
     Raises:
-        ValueError: this machine knows none of that name.
+        ValueError: this machine does not know it.
     """
     try:
         return UTC if name == "UTC" else ZoneInfo(name)

@@ -1,1 +1,1 @@
-"""What loads a server now: the busiest users, clients, directories and files of its traffic."""
+"""The current load of a server: the busiest users, clients, directories and files."""

@@ -1,4 +1,4 @@
-"""Where `birthmark top` gets operations from: traffic as it comes, or a trace at its own pace."""
+"""Sources of operations for `birthmark top`: live traffic, or a trace at its own pace."""
 
 from __future__ import annotations
 
@@ -16,54 +16,62 @@ import pyarrow.compute as pc
 from birthmark.data import generated
 from birthmark.data.common.arrays import Ints
 from birthmark.data.common.durations import SECOND
-from birthmark.data.ingest.run import naming
+from birthmark.data.ingest.run import error_context
 from birthmark.data.scan.sources import Source
+from birthmark.data.traces import unread
 from birthmark.data.traces.reader import marks_of
 from birthmark_native import FollowedPiece
 from birthmark_native import Follower as NativeFollower
 
 GATHER = 0.5
-"""For so many seconds operations are gathered: each piece of them costs something."""
+"""Seconds during which operations are gathered, since each piece has a fixed cost."""
 
 QUIET = 1.0
-"""After so many seconds without traffic, the trace's time goes on as the host's does."""
+"""Seconds without traffic after which the trace's time advances with the host's."""
 
 UNENDING = 1 << 62
 
 PIPE = 1 << 20
-"""A pipe may hold so many bytes: who writes into it seldom waits, and is read in fewer turns."""
+"""The buffer size of a pipe: large, so its writer seldom waits and it is read in fewer turns."""
 
 
 @dataclass
 class Lost:
-    """What is known to be missing in what was counted.
+    """Known omissions from the counts.
 
     Attributes:
-        packets: dropped by the kernel of who captured, as the capture tells.
+        packets: dropped by the capturing kernel, according to the capture.
         gaps: times in which calls were lost.
-        aside: damaged records.
-        files: passed over, or written over before they were read.
+        damaged: damaged records.
+        files: files skipped, or overwritten before they were read.
+        unread: the unreadable part of captures (`data.traces.unread.sentence`).
     """
 
     packets: int = 0
     gaps: int = 0
-    aside: int = 0
+    damaged: int = 0
     files: int = 0
+    unread: str | None = None
+
+    def __post_init__(self) -> None:
+        self._captures: list[dict[str, Any]] = []
 
     def add(self, counts: dict[str, Any]) -> None:
-        """Add what a whole trace counted."""
+        """Add the counts of a whole trace."""
         self.packets += counts.get("capture", {}).get("dropped", 0)
-        self.aside += sum(counts.get("damaged", {}).values())
+        self.damaged += sum(counts.get("damaged", {}).values())
+        self._captures.append(counts.get("capture", {}))
+        self.unread = unread.sentence(unread.total(self._captures))
 
 
 class Feed(Protocol):
     """Gives operations as time passes.
 
     Attributes:
-        lost: what is missing.
-        generated: the marks of what was generated (`data.generated`).
-        ended: whether nothing will come any more.
-        live: whether it passes now, so that how late it is means something.
+        lost: known omissions.
+        generated: the marks of generated data (`data.generated`).
+        ended: whether nothing more will come.
+        live: whether the traffic happens now, so that its delay has a meaning.
     """
 
     lost: Lost
@@ -72,14 +80,14 @@ class Feed(Protocol):
     live: bool
 
     def poll(self) -> list[pa.RecordBatch]:
-        """Return what came since the last time; wait for nothing."""
+        """Return operations since the last call, without waiting."""
 
     @property
     def clock(self) -> int | None:
-        """The trace's time, µs since the epoch; None: nothing came yet."""
+        """The trace's time, µs since the epoch; None: no operation yet."""
 
     def close(self) -> None:
-        """Take nothing any more."""
+        """Stop."""
 
 
 class Traffic:
@@ -104,7 +112,7 @@ class Traffic:
         self._rows = self._refused = 0
 
     def poll(self) -> list[pa.RecordBatch]:
-        """Return what came since the last time; wait for nothing."""
+        """Return operations since the last call, without waiting."""
         batches: list[pa.RecordBatch] = []
         piece = None
         while not self.ended and (came := self._next()) is not None:
@@ -125,29 +133,30 @@ class Traffic:
         return batches
 
     def _next(self) -> FollowedPiece | None:
-        with naming(self._source):
+        with error_context(self._source):
             return self._native.next_piece(0.0)
 
     def _count(self, piece: FollowedPiece) -> None:
         counts = piece.counts() or {}
-        self.lost.packets = counts.get("capture", {}).get("dropped", 0)
-        self.lost.aside = sum(counts.get("damaged", {}).values())
+        capture = counts.get("capture", {})
+        self.lost.packets, self.lost.unread = capture.get("dropped", 0), unread.sentence(capture)
+        self.lost.damaged = sum(counts.get("damaged", {}).values())
 
     @property
     def clock(self) -> int | None:
-        """The trace's time: that of the last message, and while none comes, as the host's."""
+        """The trace's time: that of the last message, and the host's pace while none comes."""
         quiet = time.monotonic() - self._heard
         if self._clock is None or self.ended or quiet < QUIET:
             return self._clock
         return self._clock + round(quiet * SECOND)
 
     def close(self) -> None:
-        """Take nothing any more."""
+        """Stop."""
         self._native.stop()
 
 
 class Played:
-    """Traces played as fast as they were captured, or ``pace`` times as fast."""
+    """Traces played at their original speed, or ``pace`` times as fast."""
 
     live = False
 
@@ -169,7 +178,7 @@ class Played:
             self.lost.add(source.counts or {})
 
     def poll(self) -> list[pa.RecordBatch]:
-        """Return what is due since the last time."""
+        """Return the operations due since the last call."""
         batches: list[pa.RecordBatch] = []
         while self._rest is not None:
             due = int(np.searchsorted(self._done, self._now(), side="right"))
@@ -192,16 +201,16 @@ class Played:
 
     @property
     def clock(self) -> int | None:
-        """The trace's time up to which operations were returned."""
+        """The trace's time of the operations returned so far."""
         return self._clock
 
     def close(self) -> None:
-        """Take nothing any more."""
+        """Stop."""
         self._batches.close()  # type: ignore[attr-defined]
 
 
 def _done(batch: pa.RecordBatch | None) -> Ints:
-    """Return when the operations of a batch were complete, as far as their order tells, µs."""
+    """Return when a batch's operations were complete, as far as their order shows, µs."""
     if batch is None:
         return np.zeros(0, np.int64)
     done = pc.coalesce(batch["reply_time"], batch["time"]).cast(pa.int64())

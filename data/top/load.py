@@ -1,4 +1,4 @@
-"""What loads a server: operations counted by a scan's own counters, and who made most of them."""
+"""The load of a server: operations counted by a scan's counters, and the busiest causes."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from birthmark.data.top.sums import (
     FIGURES,
     NEVER,
     WORDS,
-    Forgotten,
+    Evicted,
     Keyed,
-    Stretch,
     Sums,
     Total,
+    Window,
 )
 from birthmark_native import ScanCounter
 
 KEYS: tuple[TopKey, ...] = get_args(TopKey)
 HIDES = 0.9
-"""A directory is left out where one below it has at least this share of its operations."""
+"""A directory is omitted if one below it has at least this share of its operations."""
 
 BROUGHT = 5 * SECOND
-"""What is not looked at is brought along when it is so far behind, in µs of the trace's time."""
+"""The lag after which a view that is not shown is caught up, in µs of the trace's time."""
 
 MOST = 100_000
-"""So many users, clients, directories and files are counted apart, live; see `Keyed`."""
+"""The most users, clients, directories and files counted separately, live; see `Keyed`."""
 
-TELLING = 10
-"""Ranked by latency, those with fewer replies come behind the others: they say little."""
+LEAST_REPLIES = 10
+"""Fewest replies for a rank by latency; values with fewer come last, as noise."""
 
 _AT = {name: at for at, name in enumerate(FIGURES)}
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one of a kind did, or all did together.
+    """The counts of one value of a key, or of all together.
 
     Attributes:
         name: a user's number, a client's address, or a path; None: no user was named.
         ops, errors, unanswered, bytes_read, bytes_written: as in a scan's table.
         latency_mean: mean time from call to reply, µs; None: no reply.
-        latency_p99: what 99% did not exceed, µs, as in a scan's table; None: not known.
-        mostly: the operation that there were most of; empty: none.
+        latency_p99: the 99th percentile, µs, as in a scan's table; None: unknown.
+        mostly: the most frequent operation; empty: none.
     """
 
     name: str | int | None
@@ -68,41 +68,41 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was counted in a stretch of time.
+class Snapshot:
+    """The counts of a window of time.
 
     Attributes:
-        since, until: when it begins and ends, µs since the epoch.
+        since, until: its begin and end, µs since the epoch.
         total: all together.
-        rows: by key, the busiest, in their order.
-        forgotten: by key, what is not known any more.
+        rows: by key, the busiest, in descending order.
+        evicted: by key, the counts that were dropped.
     """
 
     since: int
     until: int
     total: Row
     rows: dict[TopKey, list[Row]] = field(default_factory=dict)
-    forgotten: dict[TopKey, Forgotten] = field(default_factory=dict)
+    evicted: dict[TopKey, Evicted] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Its length."""
         return (self.until - self.since) / SECOND
 
 
-class Load:
+class LiveCounts:
     """Counts operations for each key, by the counters of `birthmark scan`.
 
-    Live, they are counted by the second in which they were called, and what was counted is seen at
-    once, under the paths that are known by then; for a minute it follows those that come to be
-    known, so that in the end it is what a scan in periods of a second counts. Else periods are
-    those that were asked for, and are seen when they have passed.
+    Live, operations are counted by the second of their call and visible at once, under the paths
+    known by then. Paths that become known within a minute are corrected, so the result equals a
+    scan with periods of a second. Otherwise periods are as requested, and visible when they have
+    passed.
 
     Attributes:
         columns: the columns of the operations table that it needs.
-        operations: how many were taken.
-        first, last: when the first was called, and when the last was called or answered, µs since
-            the epoch; None: there was none.
+        operations: the number counted.
+        first, last: the time of the first call, and of the last call or reply, µs since the epoch;
+            None: no operation yet.
     """
 
     def __init__(
@@ -113,19 +113,19 @@ class Load:
     ) -> None:
         """Count operations of the clients, users and groups of ``only``.
 
-        Live, it may be looked back for ``reach`` µs; None: not live. Of more than ``most`` of a
-        kind, those that did least since the start are then forgotten.
+        Live, windows may reach back ``reach`` µs; None: not live. Beyond ``most`` values of a key,
+        those with the least activity since the start are evicted.
         """
         asked = Plan.of(only or Counting())
         period = asked.period if reach is None else SECOND
-        stretch = NEVER if reach is None else Stretch(0, 0, reach)
+        window = NEVER if reach is None else Window(0, 0, reach)
 
         def counter(by: list[str], ops: Sequence[str]) -> ScanCounter:
             return Plan(period, by, ops, asked.clients, asked.uids, asked.gids).counter(files=False)
 
-        self._total = Total(counter([], []), stretch)
+        self._total = Total(counter([], []), window)
         self._keyed: dict[TopKey, Keyed] = {
-            key: Keyed(words.key(key), counter([words.key(key)], APART), stretch, most)
+            key: Keyed(words.key(key), counter([words.key(key)], APART), window, most)
             for key in KEYS
         }
         self._parts: list[Total | Keyed] = [self._total, *self._keyed.values()]
@@ -138,12 +138,12 @@ class Load:
 
     @property
     def held(self) -> dict[TopKey, int]:
-        """How many of each kind are counted apart."""
+        """The number of values counted separately, by key."""
         return {key: len(keyed.names) for key, keyed in self._keyed.items()}
 
     @property
     def known(self) -> int:
-        """Of how many files and directories more is known than a number."""
+        """The number of files and directories with known names or paths."""
         return max(keyed.counter.known for keyed in self._keyed.values())
 
     def update(self, batches: list[pa.RecordBatch]) -> None:
@@ -157,55 +157,54 @@ class Load:
                     part.see()
 
     def finish(self) -> None:
-        """See all that was counted, whether or not its period has passed."""
+        """Make all counts visible, even of periods that have not passed."""
         for part in self._parts:
             part.counter.finish()
             part.see()
 
     def look_at(self, since: int, until: int, keys: Sequence[TopKey] = KEYS) -> None:
-        """Look at the whole seconds from ``since`` to ``until``, µs; both are rounded down.
+        """Show the whole seconds from ``since`` to ``until``, µs; both are rounded down.
 
-        Of other keys the last is still looked at, until they are brought along.
+        Other keys keep their previous window until caught up.
         """
         assert self._reach is not None
-        now = Stretch(since // SECOND * SECOND, until // SECOND * SECOND, self._reach)
+        now = Window(since // SECOND * SECOND, until // SECOND * SECOND, self._reach)
         self._total.look_at(now)
         for key in keys:
             self._keyed[key].look_at(now)
 
-    def rest(self, until: int) -> None:
-        """Do what no picture needs to wait for, up to a time, µs.
+    def catch_up(self, until: int) -> None:
+        """Do the background work due at a time, µs.
 
-        What is furthest behind it is brought along, if it is far: one of them, as all take long. So
-        nobody waits for it when it is asked for, and what was counted does not pile up. What is too
-        much is forgotten.
+        It catches up the view that lags most (one per call, as each is slow), so that nobody waits
+        for it later and counts do not pile up. It also evicts surplus values.
         """
         if self.behind(until):
-            last = min(self._parts, key=lambda each: each.stretch.until)
-            last.look_at(last.stretch.moved(until))
+            last = min(self._parts, key=lambda each: each.window.until)
+            last.look_at(last.window.moved(until))
         for keyed in self._keyed.values():
             keyed.forget()
 
     def behind(self, until: int) -> int:
-        """Return how many are to be brought along."""
-        return sum(each.stretch.until < until - BROUGHT for each in self._parts)
+        """Return the number of views to catch up."""
+        return sum(each.window.until < until - BROUGHT for each in self._parts)
 
-    def recent(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
-        """Return what was counted in the stretch that is looked at."""
-        stretch = self._total.stretch
-        assert all(self._keyed[key].stretch == stretch for key in keys)
-        seen = Seen(stretch.since, stretch.until, _total(self._total.recent()))
+    def recent(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Snapshot:
+        """Return the counts of the current window."""
+        window = self._total.window
+        assert all(self._keyed[key].window == window for key in keys)
+        seen = Snapshot(window.since, window.until, _total(self._total.recent()))
         for key, keyed in self._own(keys):
             seen.rows[key] = _busiest(key, keyed, keyed.recent, order, count)
-            seen.forgotten[key] = Forgotten(paths=keyed.forgotten.paths)
+            seen.evicted[key] = Evicted(paths=keyed.evicted.paths)
         return seen
 
-    def whole(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Seen:
-        """Return what was seen from the first operation to the last."""
-        seen = Seen(self.first or 0, self.last or 0, _total(self._total.whole()))
+    def whole(self, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS) -> Snapshot:
+        """Return the counts from the first operation to the last."""
+        seen = Snapshot(self.first or 0, self.last or 0, _total(self._total.whole()))
         for key, keyed in self._own(keys):
             seen.rows[key] = _busiest(key, keyed, keyed.whole, order, count)
-            seen.forgotten[key] = replace(keyed.forgotten)
+            seen.evicted[key] = replace(keyed.evicted)
         return seen
 
     def _own(self, keys: Sequence[TopKey]) -> list[tuple[TopKey, Keyed]]:
@@ -229,11 +228,11 @@ def _total(rows: pa.RecordBatch) -> Row:
 
 
 def _busiest(key: TopKey, keyed: Keyed, which: Sums, order: Ranked, count: int) -> list[Row]:
-    """Return the rows that have most of something, and then most operations."""
+    """Return the rows with the largest values, then the most operations."""
     sums = which.first(len(keyed.names))
     by, ops = _ranks(sums, order), sums[:, _AT["ops"]]
-    told = _say_more(keyed, ops) if key == "directory" else ops > 0
-    found = np.flatnonzero(told)
+    shown = _informative(keyed, ops) if key == "directory" else ops > 0
+    found = np.flatnonzero(shown)
     if len(found) > count:
         least = np.partition(by[found], -count)[-count]
         found = found[by[found] >= least]
@@ -251,7 +250,7 @@ def _ranks(sums: Ints, order: Ranked) -> Floats:
         case "latency":
             answered = column["answered"]
             mean = column["latency_sum"] / np.maximum(answered, 1)
-            return np.where(answered >= TELLING, mean, mean * 1e-12)
+            return np.where(answered >= LEAST_REPLIES, mean, mean * 1e-12)
         case _:
             return column[order]
 
@@ -260,8 +259,8 @@ def _sortable(name: str | int | None) -> tuple[int, str]:
     return (name, "") if isinstance(name, int) else (-1, name or "")
 
 
-def _say_more(keyed: Keyed, ops: Ints) -> Bools:
-    """Tell which directories say more than one below: in it is less than most of what they do."""
+def _informative(keyed: Keyed, ops: Ints) -> Bools:
+    """Return directories to show: those where no child has most of their operations."""
     child = np.zeros(len(ops), np.int64)
     parents = np.array([keyed.parent(at) for at in range(len(ops))], np.int64)
     below = np.flatnonzero(parents >= 0)

@@ -1,4 +1,4 @@
-"""What each client, user, directory or file did, since the start and of late, and all together."""
+"""Counts of each client, user, directory or file, since the start and recently, and of all."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from birthmark.data.scan.tables import OTHER
 from birthmark_native import ScanCounter, ScanMerger
 
 FIGURES = ("ops", "errors", "unanswered", "answered", "bytes_read", "bytes_written", "latency_sum")
-"""What is added up, as a scan's table has it; ``answered`` are those whose latency is known."""
+"""The columns that are summed, as in a scan's table; ``answered`` counts known latencies."""
 
 APART = (
     *("read", "write", "lookup", "getattr", "setattr", "access", "create", "remove", "rename"),
     *("mkdir", "symlink", "readdir", "readdirplus", "readlink", "commit", "open", "close", "lock"),
 )
-"""Operations of which it is told which one a row has most of; the others are one."""
+"""Operations counted separately, to name a row's most frequent one; the rest are one."""
 
 WORDS = (*APART, OTHER)
 FOREVER = (1 << 63) - 1
 _WORDS = pa.array(WORDS)
 PATHS = 5
-"""Of so many times as many files as are counted apart the paths are known."""
+"""Paths remembered per value counted separately."""
 
 Part = tuple[Ints, Ints]
-"""Numbers of rows, each once, and what is added to each."""
+"""Row numbers, each once, and the amounts added to each."""
 
 
 class Sums:
-    """Whole numbers in rows, which are there as soon as they are needed."""
+    """Integer sums in rows, allocated on demand."""
 
     def __init__(self) -> None:
         self._values: Ints = np.zeros((64, len(FIGURES) + len(WORDS)), np.int64)
 
     def add(self, part: Part, sign: int = 1) -> None:
-        """Add a part to its rows, or take it away again."""
+        """Add a part to its rows, or subtract it."""
         rows, values = part
         need = int(rows.max()) + 1
         if need > len(self._values):
@@ -50,19 +50,19 @@ class Sums:
         self._values[rows] += sign * values
 
     def keep(self, rows: Ints) -> None:
-        """Forget all rows but these, which get the first numbers."""
+        """Keep only these rows, renumbered from 0."""
         self._values = self.first(int(rows.max(initial=-1)) + 1)[rows]
 
     def first(self, count: int) -> Ints:
-        """Return so many rows."""
+        """Return the first rows."""
         if count > len(self._values):
             self.add((np.array([count - 1]), np.zeros((1, self._values.shape[1]), np.int64)))
         return self._values[:count]
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Which whole seconds are looked at, and how far back one may be looked at later.
+class Window:
+    """The whole seconds shown, and how far back a later window may begin.
 
     Times are in microseconds since the epoch; it ends before ``until``.
     """
@@ -75,23 +75,23 @@ class Stretch:
         """Return whether it holds a second."""
         return self.since <= second < self.until
 
-    def moved(self, until: int) -> Stretch:
-        """Return one as long, that ends at another time."""
-        return Stretch(until - (self.until - self.since), until, self.reach)
+    def moved(self, until: int) -> Window:
+        """Return a window of the same length with another end."""
+        return Window(until - (self.until - self.since), until, self.reach)
 
     def reaches(self, second: int) -> bool:
-        """Return whether a later one may still hold it."""
+        """Return whether a later window may still hold a second."""
         return second >= self.until - self.reach
 
 
 @dataclass
-class Forgotten:
-    """What of a key's values is not known any more.
+class Evicted:
+    """Counts of a key that were dropped.
 
     Attributes:
-        values: how many were forgotten; one that came again may have been so more than once.
-        ops: how many operations one of them had at the most.
-        paths: how many files' paths were forgotten.
+        values: the number dropped; one that reappeared may be counted more than once.
+        ops: the most operations that any of them had.
+        paths: the number of files' paths dropped.
     """
 
     values: int = 0
@@ -99,49 +99,49 @@ class Forgotten:
     paths: int = 0
 
     def add(self, ops: Ints) -> None:
-        """Add values that are forgotten, of so many operations each."""
+        """Add dropped values, by their numbers of operations."""
         self.values += int(np.count_nonzero(ops))
         self.ops = max(self.ops, int(ops.max(initial=0)))
 
 
-NEVER = Stretch(FOREVER, FOREVER, 0)
-"""What is looked at where no part of the time is looked at apart."""
+NEVER = Window(FOREVER, FOREVER, 0)
+"""The window if no part of the time is shown separately."""
 
 
 class Keyed:
-    """What each value of one key did.
+    """The counts of each value of one key.
 
     Attributes:
         counter: counts it.
         names: the values, in the order of the rows.
-        whole: sums since the start, of what was seen.
-        recent: sums of the stretch that is looked at.
-        stretch: that stretch.
-        forgotten: what is not known of the values any more.
+        whole: sums since the start.
+        recent: sums of the window.
+        window: the window shown.
+        evicted: counts that were dropped.
     """
 
-    def __init__(self, key: str, counter: ScanCounter, stretch: Stretch, most: int) -> None:
-        """Count by a key. Of more than ``most`` values or files, some are forgotten."""
-        self.counter, self.stretch = counter, stretch
+    def __init__(self, key: str, counter: ScanCounter, window: Window, most: int) -> None:
+        """Count by a key. Beyond ``most`` values or files, some are evicted."""
+        self.counter, self.window = counter, window
         self.names: list[str | int | None] = []
         self.whole, self.recent = Sums(), Sums()
-        self.forgotten = Forgotten()
+        self.evicted = Evicted()
         self._key, self._most, self._full = key, most, most
         self._numbers: dict[str | int | None, int] = {}
         self._parents: list[int] = []
         self._seconds: dict[int, list[Part]] = {}
 
     def see(self) -> None:
-        """Take what the counter has ready."""
+        """Take the counter's finished rows."""
         for rows, sign in ((self.counter.take_back(), -1), (self.counter.take(), 1)):
             for second, (numbers, sums) in self._parts(rows):
                 self._add(second, (numbers, sign * sums))
 
-    def look_at(self, now: Stretch) -> None:
-        """Take all that was counted, and look at another stretch."""
+    def look_at(self, now: Window) -> None:
+        """Take all counts, and show another window."""
         self.counter.show()
         self.see()
-        was, self.stretch = self.stretch, now
+        was, self.window = self.window, now
         for second in sorted(self._seconds):
             if was.holds(second) != now.holds(second):
                 for part in self._seconds[second]:
@@ -150,47 +150,47 @@ class Keyed:
                 del self._seconds[second]
 
     def forget(self) -> None:
-        """Forget what is too much; this takes long, but seldom is anything.
+        """Evict surplus values; slow, but seldom necessary.
 
-        Of the values those that did least since the start go, but none of which something may
-        still be looked at, and of files those that were not used for the longest.
+        It evicts the values with the least activity since the start, except those that a window may
+        still show, and the paths of the least recently used files.
         """
-        self.forgotten.paths += self.counter.forget(PATHS * self._most)
+        self.evicted.paths += self.counter.forget(PATHS * self._most)
         if len(self.names) > self._full:
             self._forget()
             self._full = max(self._most, 2 * len(self.names))
 
     def _add(self, second: int, part: Part) -> None:
         self.whole.add(part)
-        if self.stretch.reaches(second):
+        if self.window.reaches(second):
             self._seconds.setdefault(second, []).append(part)
-            if self.stretch.holds(second):
+            if self.window.holds(second):
                 self.recent.add(part)
 
     def _forget(self) -> None:
         whole = self.whole.first(len(self.names))
-        kept = np.zeros(len(whole), bool)
+        keeps = np.zeros(len(whole), bool)
         few = max(self._most // (2 * len(FIGURES)), 1)
         for figure in whole[:, : len(FIGURES)].T:
-            kept[np.argpartition(figure, -few)[-few:]] = True
-        kept &= whole.any(axis=1)
+            keeps[np.argpartition(figure, -few)[-few:]] = True
+        keeps &= whole.any(axis=1)
         for numbers, _ in (part for parts in self._seconds.values() for part in parts):
-            kept[numbers] = True
-        self.forgotten.add(whole[~kept, 0])
-        rows = np.flatnonzero(kept)
+            keeps[numbers] = True
+        self.evicted.add(whole[~keeps, 0])
+        rows = np.flatnonzero(keeps)
         self.whole.keep(rows)
         self.recent.keep(rows)
         self.names = [self.names[at] for at in rows.tolist()]
         self._numbers = {name: at for at, name in enumerate(self.names)}
         self._parents = []
-        new = np.cumsum(kept) - 1
+        new = np.cumsum(keeps) - 1
         self._seconds = {
             second: [(new[numbers], sums) for numbers, sums in parts]
             for second, parts in self._seconds.items()
         }
 
     def parent(self, number: int) -> int:
-        """Return the number of the directory that holds one; -1: it is at the top."""
+        """Return the number of the parent directory; -1: it is at the top."""
         while len(self._parents) <= number:
             path = str(self.names[len(self._parents)])
             above = path.rpartition("/")[0] or ("/" if path[:1] == "/" != path else "")
@@ -198,7 +198,7 @@ class Keyed:
         return self._parents[number]
 
     def _parts(self, rows: pa.RecordBatch) -> Iterator[tuple[int, Part]]:
-        """Yield what came of each second. Rows of one second and value follow each other."""
+        """Yield the increments of each second. Rows of one second and value follow each other."""
         if not rows.num_rows:
             return
         values = pc.dictionary_encode(rows[self._key], null_encoding="encode")
@@ -237,41 +237,41 @@ def _figures(rows: pa.RecordBatch) -> Ints:
 
 
 class Total:
-    """What all did together, with the histogram of the latencies.
+    """The counts of all together, with the histogram of the latencies.
 
     Attributes:
-        counter: counts it, for no key and all operations together.
-        stretch: the stretch that is looked at.
+        counter: counts all operations together, without a key.
+        window: the window shown.
     """
 
-    def __init__(self, counter: ScanCounter, stretch: Stretch) -> None:
-        self.counter, self.stretch = counter, stretch
+    def __init__(self, counter: ScanCounter, window: Window) -> None:
+        self.counter, self.window = counter, window
         self._whole: list[pa.RecordBatch] = []
         self._seconds: dict[int, list[pa.RecordBatch]] = {}
 
     def see(self) -> None:
-        """Take what the counter has ready."""
+        """Take the counter's finished rows."""
         rows = self.counter.take()
         if rows.num_rows:
             self._whole = [_merged([*self._whole, rows])]
         for at, second in enumerate(rows["time"].cast(pa.int64()).to_pylist()):
-            if self.stretch.reaches(second):
+            if self.window.reaches(second):
                 self._seconds.setdefault(second, []).append(rows.slice(at, 1))
 
-    def look_at(self, now: Stretch) -> None:
-        """Take all that was counted, and look at another stretch."""
+    def look_at(self, now: Window) -> None:
+        """Take all counts, and show another window."""
         self.counter.finish()
         self.see()
-        self.stretch = now
+        self.window = now
         self._seconds = {at: rows for at, rows in self._seconds.items() if now.reaches(at)}
 
     def whole(self) -> pa.RecordBatch:
-        """Return a row of all that was seen, or none."""
+        """Return one row since the start, or none."""
         return _merged(self._whole)
 
     def recent(self) -> pa.RecordBatch:
-        """Return a row of the stretch, or none."""
-        held = [rows for at, rows in self._seconds.items() if self.stretch.holds(at)]
+        """Return one row of the window, or none."""
+        held = [rows for at, rows in self._seconds.items() if self.window.holds(at)]
         return _merged([each for rows in held for each in rows])
 
 

@@ -9,8 +9,8 @@ def names(path: Path) -> dict[int, str]:
     """Return the names of users by number.
 
     A line is one of passwd(5), ``NAME:PASSWORD:UID:…``, or a number, blanks and a name. The first
-    name of a number stands. Empty lines, and those that begin with ``#``, ``+`` or ``-``, are
-    passed over.
+    name of a number counts. Empty lines, and lines that begin with ``#``, ``+`` or ``-``, are
+    skipped.
 
     Raises:
         OSError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""A load as time passes: up to which second it is known, and what was counted up to there."""
+"""A load over time: the seconds that are complete, and their counts."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from collections.abc import Sequence
 from birthmark.data.common.durations import SECOND
 from birthmark.data.settings import Ranked, TopKey
 from birthmark.data.top.feeds import Feed
-from birthmark.data.top.load import KEYS, Load, Seen
+from birthmark.data.top.load import KEYS, LiveCounts, Snapshot
 
 SETTLED = SECOND // 2
-"""A second is shown when the trace is so far beyond it, µs: most of its calls have replies then."""
+"""A second is shown once the trace is this far beyond it, µs: most calls have replies then."""
 
 
 class Watch:
-    """What a feed brings, counted.
+    """The counts of a feed.
 
     Attributes:
-        feed: where operations come from.
-        load: what they are counted in.
-        until: up to when they are looked at, µs since the epoch; None: nothing came yet.
+        feed: the source of operations.
+        load: their counts.
+        until: the end of the time shown, µs since the epoch; None: no operation yet.
     """
 
-    def __init__(self, load: Load, feed: Feed) -> None:
+    def __init__(self, load: LiveCounts, feed: Feed) -> None:
         self.load, self.feed = load, feed
         self.until: int | None = None
 
     def poll(self) -> None:
-        """Count what came."""
+        """Count new operations."""
         self.load.update(self.feed.poll())
 
     def go_on(self) -> None:
-        """Look at all seconds that are known by now."""
+        """Show all seconds that are complete by now."""
         load, clock = self.load, self.feed.clock
         if load.first is None or load.last is None or clock is None:
             return
@@ -41,24 +41,24 @@ class Watch:
         else:
             self.until = (clock - SETTLED) // SECOND * SECOND
 
-    def rest(self) -> None:
-        """Do what no picture needs to wait for."""
+    def catch_up(self) -> None:
+        """Do background work."""
         if self.until is not None:
-            self.load.rest(self.until)
+            self.load.catch_up(self.until)
 
     @property
     def begins(self) -> int:
-        """The second of the first operation, µs since the epoch; 0: there was none."""
+        """The second of the first operation, µs since the epoch; 0: no operation yet."""
         return (self.load.first or 0) // SECOND * SECOND
 
     @property
     def waits(self) -> int:
-        """How much of what came has not been looked at, µs."""
+        """How far the trace is ahead of the time shown, µs."""
         return 0 if self.until is None else (self.feed.clock or 0) - self.until
 
     @property
     def behind(self) -> float | None:
-        """How late it is by this host's clock, seconds; None: the traffic does not pass now."""
+        """The delay by this host's clock, seconds; None: the traffic is not live."""
         clock = self.feed.clock
         if not self.feed.live or self.feed.ended or clock is None:
             return None
@@ -67,13 +67,13 @@ class Watch:
 
     def seen(
         self, window: int | None, order: Ranked, count: int, keys: Sequence[TopKey] = KEYS
-    ) -> Seen:
-        """Return what was counted in so many µs before `until`; None: since the start."""
+    ) -> Snapshot:
+        """Return the counts of the last ``window`` µs before `until`; None: since the start."""
         until = self.until or 0
         since = self.begins if window is None else max(until - window, self.begins)
-        return self.stretch(since, until, order, count, keys, whole=window is None)
+        return self.between(since, until, order, count, keys, whole=window is None)
 
-    def stretch(
+    def between(
         self,
         since: int,
         until: int,
@@ -81,8 +81,8 @@ class Watch:
         count: int,
         keys: Sequence[TopKey] = KEYS,
         whole: bool = False,
-    ) -> Seen:
-        """Return what was counted in whole seconds; of the whole, all that is known by now."""
+    ) -> Snapshot:
+        """Return the counts of whole seconds, or all counts known by now."""
         self.load.look_at(since, until, keys)
         seen = self.load.whole if whole else self.load.recent
         return seen(order, count, keys)

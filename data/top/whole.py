@@ -1,4 +1,4 @@
-"""A whole trace, counted as `birthmark scan` counts it."""
+"""A whole trace, counted as in `birthmark scan`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from birthmark.data.generated import Mark, distinct
 from birthmark.data.scan.sources import Source
 from birthmark.data.settings import Counting
 from birthmark.data.top.feeds import Lost
-from birthmark.data.top.load import Load
-from birthmark.data.traces.inputs import each_once, without_nfs
+from birthmark.data.top.load import LiveCounts
+from birthmark.data.traces.inputs import reject_duplicates
 
 
 @dataclass
 class Found:
-    """What traces held besides operations."""
+    """The contents of traces besides operations."""
 
     lost: Lost = field(default_factory=Lost)
     generated: list[Mark] = field(default_factory=list)
@@ -26,7 +26,7 @@ def read(
     traces: Sequence[str],
     only: Counting | None = None,
     progress: Callable[[str, int], None] | None = None,
-) -> tuple[Load, Found]:
+) -> tuple[LiveCounts, Found]:
     """Count the operations of traces, read one after the other.
 
     Args:
@@ -38,8 +38,8 @@ def read(
         OSError: a trace cannot be read.
         ValueError: a file is no trace, or is named twice.
     """
-    each_once(traces)
-    load, found = Load(only), Found()
+    reject_duplicates(traces)
+    load, found = LiveCounts(only), Found()
     for path in traces:
         source = Source(path, load.columns)
         for batch in source:
@@ -48,7 +48,6 @@ def read(
                 progress(path, load.operations)
         found.lost.add(source.counts or {})
         found.generated = distinct([*found.generated, *source.generated])
-        if source.counts and (why := without_nfs(path, source.counts)):
-            found.warnings.append(why)
+        found.warnings += source.warnings()
     load.finish()
     return load, found

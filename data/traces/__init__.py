@@ -1,8 +1,8 @@
-"""Traces in: one reader for every format, and what is known of a trace before and after reading."""
+"""Read traces: one reader for every format, and facts known before and after reading."""
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.data.traces.captures import write_capture as write_capture
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from birthmark.data.traces.reader import marks_of as marks_of
     from birthmark.data.traces.reader import open_trace as open_trace
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.data.traces.captures": ["write_capture"],

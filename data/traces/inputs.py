@@ -1,17 +1,16 @@
-"""What a command is to read: each trace once, in the order of their time, and with NFS in it."""
+"""Check the inputs of a command: each trace once, in the order of their time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 
-def each_once(paths: Iterable[str | Path]) -> None:
-    """Raise ValueError where two paths are of one file or directory: it would count twice."""
+def reject_duplicates(paths: Iterable[str | Path]) -> None:
+    """Raise ValueError if two paths are the same file or directory: it would count twice."""
     seen: dict[object, str | Path] = {}
     for path in paths:
         identity = _identity(path)
@@ -23,7 +22,7 @@ def each_once(paths: Iterable[str | Path]) -> None:
 
 
 def _identity(path: str | Path) -> object:
-    """Return what tells a file or directory from others: its path, where it is not there."""
+    """Return the identity of a file or directory; its path if it does not exist."""
     try:
         status = Path(path).stat()
     except OSError:
@@ -31,10 +30,10 @@ def _identity(path: str | Path) -> object:
     return status.st_dev, status.st_ino
 
 
-class Beginnings:
-    """When traces that are read one after the other begin, by server.
+class TraceOrderCheck:
+    """The begin of traces that are read one after the other, by server.
 
-    Lives are followed from each to the next, so that those of one server must come in the order of
+    Lives are followed from each trace to the next, so traces of one server must be in the order of
     their time.
     """
 
@@ -42,7 +41,7 @@ class Beginnings:
         self._latest: dict[str, tuple[int, str]] = {}
 
     def of(self, path: str, trace: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a trace's operations; raise ValueError if one before it begins later."""
+        """Yield a trace's operations; raise ValueError if an earlier trace begins later."""
         rows = 0
         for batch in trace:
             if not rows:
@@ -68,25 +67,3 @@ class Beginnings:
 
 def _instant(micros: int) -> str:
     return f"{datetime.fromtimestamp(micros / 1e6, UTC):%F %T}"
-
-
-def without_nfs(path: str, counts: Mapping[str, Any]) -> str | None:
-    """Return that a trace holds no message of NFS, and what it holds; None if it holds any.
-
-    `counts` are those of `data.traces.reader.Trace.counts`.
-    """
-    tallies = counts["procedures"].values()
-    if counts["orphans"] or any(each["calls"] or each["replies"] for each in tallies):
-        return None
-    return f"{path}: holds no NFS: {_held(counts)}"
-
-
-def _held(counts: Mapping[str, Any]) -> str:
-    """Return in words what a trace without NFS holds."""
-    others = ", ".join(map(str, counts["other_programs"]))
-    if others:
-        return f"all RPC in it is of other programs ({others}), and NFS is program 100003"
-    if "capture" in counts:
-        packets = f"{counts['capture']['packets']:,} packets, none of RPC"
-        return f"{packets}; expected those of NFS's port, which is 2049 as a rule"
-    return f"{counts['records']:,} records, {sum(counts['damaged'].values()):,} of them damaged"

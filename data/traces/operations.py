@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data import generated
-from birthmark.data.common.durations import DAY
 from birthmark.data.datasets import row_groups
 from birthmark.data.schema import OPERATIONS, filled
 from birthmark.data.traces.reader import BATCH_ROWS, Trace
 from birthmark.data.traces.tallies import Tallies
+from birthmark_native import Instants
 from birthmark_native.results import Damaged
-
-AHEAD_US = DAY
-"""How far ahead of this host's clock a time may be, in microseconds."""
 
 
 class DamagedTraceError(ValueError):
@@ -28,10 +25,10 @@ class DamagedTraceError(ValueError):
 
 
 class RowsTrace(Trace):
-    """A trace that holds operations already: what a reader of such a format is a subclass of.
+    """The base class of readers whose traces hold operations already.
 
-    Of what was lost it shows calls without a reply, and no more. Rows with times before 1970 or
-    after this host's clock are set aside.
+    It shows only calls without a reply as lost. Rows with impossible times are set aside, by the
+    rule for text and captures (``native/trace/src/instants.rs``).
     """
 
     tells_loss = False
@@ -39,41 +36,59 @@ class RowsTrace(Trace):
     def __init__(self, path: str, format: str) -> None:
         self.path, self.format, self.compression = path, format, "none"
         self._tallies = Tallies()
-        self._latest = time.time_ns() // 1000 + AHEAD_US
-        self._rows = self._aside = 0
+        self._instants = Instants(time.time_ns() // 1000)
+        self._pending: list[pa.RecordBatch] = []
+        self._rows = 0
+        self._odd: set[int] = set()
+        self._reasons: Counter[str] = Counter()
         self._damaged: list[Damaged] = []
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield the operations, of `data.schema.OPERATIONS`; columns that it lacks are null.
+        """Yield the operations, of `data.schema.OPERATIONS`; missing columns are null.
 
         Raises ValueError where they cannot be read.
         """
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows; raise ValueError where most are later than this host's clock."""
+        """Yield the rows; raise ValueError if most have impossible times."""
         for batch in self.rows():
-            whole = self._plausible(filled(batch, OPERATIONS))
-            self._tallies.add(whole)
-            yield whole
-        if 2 * self._aside > self._rows:
+            whole = filled(batch, OPERATIONS)
+            self._pending.append(whole)
+            times = (whole[name].cast(pa.int64()) for name in ("time", "reply_time"))
+            yield from self._plausible(*self._instants.judge(*times))
+        yield from self._plausible(*self._instants.finish())
+        odd = self._reasons.total() - self._reasons["odd-time"]
+        if 2 * odd > self._rows:
             raise ValueError(
-                f"{self.path}: {self._aside} of {self._rows} rows have times before 1970 or later"
+                f"{self.path}: {odd} of {self._rows} rows have times before 1970 or later"
                 " than a day after this host's clock; expected a trace of the past"
             )
 
-    def _plausible(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows whose times are possible; set the others aside."""
-        fits = pa.array([True] * len(batch), pa.bool_())
-        for name in ("time", "reply_time"):
-            ends = pc.min_max(micros := batch[name].cast(pa.int64())).as_py()
-            if ends["min"] is not None and (ends["min"] < 0 or ends["max"] > self._latest):
-                within = pc.and_(pc.greater_equal(micros, 0), pc.less_equal(micros, self._latest))
-                fits = pc.and_(fits, pc.fill_null(within, True))
-        odd = pc.indices_nonzero(pc.invert(fits)).to_pylist()
-        self._damaged += [_odd(self._rows + row + 1) for row in odd]
-        self._rows, self._aside = self._rows + len(batch), self._aside + len(odd)
-        return batch.filter(fits) if odd else batch
+    def _plausible(self, until: int, odd: list[tuple[int, str, str]]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows up to `until`, without those that are set aside."""
+        for row, reason, expected in odd:
+            self._odd.add(row)
+            self._reasons[reason] += 1
+            self._damaged.append(_damaged(row + 1, reason, expected))
+        while self._pending and self._rows < until:
+            batch = self._pending.pop(0)
+            if len(batch) > until - self._rows:
+                self._pending.insert(0, batch.slice(until - self._rows))
+                batch = batch.slice(0, until - self._rows)
+            whole = self._without_odd(batch)
+            self._rows += len(batch)
+            self._tallies.add(whole)
+            yield whole
+
+    def _without_odd(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the next rows without those that are set aside."""
+        rows = range(self._rows, self._rows + len(batch))
+        odd = {row for row in self._odd if row in rows}
+        if not odd:
+            return batch
+        self._odd -= odd
+        return batch.filter(pa.array([row not in odd for row in rows], pa.bool_()))
 
     def take_damaged(self) -> list[Damaged]:
         """Return the rows set aside since the last time, by their numbers."""
@@ -81,26 +96,26 @@ class RowsTrace(Trace):
         return damaged
 
     def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return none: operations do not tell what was not seen."""
+        """Return an empty list: operations do not show gaps."""
         return []
 
     def take_loss(self) -> list[pa.RecordBatch]:
-        """Return none, likewise."""
+        """Return an empty list: operations do not show losses."""
         return []
 
     def take_messages(self) -> list[pa.RecordBatch]:
-        """Return no messages: the file holds operations."""
+        """Return an empty list: the file holds operations only."""
         return []
 
     def counts(self) -> dict[str, Any]:
-        """Return what was counted, in the form of a decoded trace's counts."""
+        """Return the counts, in the form of a decoded trace's counts."""
         procedures = self._tallies.procedures()
         return self._tallies.counts() | {
             "not_run": {},
             "orphans": {},
             "other_programs": {},
-            "damaged": {_ODD: self._aside} if self._aside else {},
-            "records": self._aside
+            "damaged": dict(self._reasons),
+            "records": self._reasons.total()
             + sum(tally["calls"] + tally["replies"] for tally in procedures.values()),
             "bytes": Path(self.path).stat().st_size,
         }
@@ -109,8 +124,7 @@ class RowsTrace(Trace):
 class OperationsTrace(RowsTrace):
     """A Parquet file of the operations table, read as a trace.
 
-    Columns that came to the table after the file was written are null. What the neighbours of a
-    row tell of its time was seen to when the table was made.
+    Columns that are newer than the file are null.
     """
 
     def __init__(self, path: str) -> None:
@@ -131,18 +145,14 @@ class OperationsTrace(RowsTrace):
             raise DamagedTraceError(f"{self.path}: is damaged: {error}") from error
 
 
-_ODD = "impossible-time"
-
-
-def _odd(row: int) -> Damaged:
-    expected = "times since 1970, and until a day after this host's clock"
-    return Damaged(offset=0, line=row, length=0, reason=_ODD, expected=expected, bytes=b"")
+def _damaged(row: int, reason: str, expected: str) -> Damaged:
+    return Damaged(offset=0, line=row, length=0, reason=reason, expected=expected, bytes=b"")
 
 
 def check_columns(path: str | Path, found: pa.Schema, names: Iterable[str]) -> None:
-    """Raise ``ValueError`` where a file lacks one of these columns of the operations table.
+    """Raise ``ValueError`` if a file lacks one of these columns of the operations table.
 
-    It may lack those that can be null: they came to the table after it was written.
+    It may lack nullable columns: they may be newer than the file.
     """
     for wanted in map(OPERATIONS.field, names):
         index = found.get_field_index(wanted.name)

@@ -1,4 +1,4 @@
-"""Traces in: one reader for every format, told from the first bytes."""
+"""Read traces: one reader for every format, selected by the first bytes."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from birthmark_native.results import Damaged
 
 PARQUET_MAGIC = b"PAR1"
 BATCH_ROWS = 32_768
-"""Operations in a batch: enough that its own cost does not count, few enough for memory."""
+"""Operations in a batch: enough to amortize its fixed cost, few enough for memory."""
 
 READERS = {PARQUET_MAGIC: "birthmark.data.traces.operations:OperationsTrace"}
 """Formats that are read here rather than in `birthmark_native`, by their first bytes.
 
-Each is a module and its subclass of :class:`Trace`, imported when a trace of it is opened.
+The value is a module and its subclass of :class:`Trace`, imported when such a trace is opened.
 """
 
-TELL_AT_ONCE = ("nfsdump", "operations")
-"""Formats whose traces say at their beginning whether they are generated; others in a row."""
+MARKED_FIRST = ("nfsdump", "operations")
+"""Formats whose traces are marked as generated at the beginning; in others a row has the mark."""
 
 
 class Trace:
     """A trace being read: iterate over it for the operations table, in record batches.
 
-    Rows come in the order in which operations were completed, so roughly by ``reply_time``; a
-    call without a reply comes a minute of the trace's time after it was made. A batch may be empty:
-    it says that damaged records, or messages that no row is made of, wait to be taken.
-    Records whose time cannot be theirs are damaged; ``ValueError`` says at the end that most are
-    later than this host's clock.
+    Rows come in the order in which operations were completed, so roughly by ``reply_time``. A call
+    without a reply comes a minute of the trace's time after it was made. An empty batch says that
+    damaged records, or messages without a row, are ready. Records with impossible times are
+    damaged; if most are later than this host's clock, ``ValueError`` says so at the end.
 
     Attributes:
         path: the file, ``-`` for standard input.
@@ -44,7 +43,7 @@ class Trace:
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
         generated: the mark of a generated trace (`data.generated`); where no comment or metadata
             holds it, once the first row is read.
-        tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` tell what was lost.
+        tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` report losses.
     """
 
     generated: generated.Mark | None = None
@@ -66,34 +65,34 @@ class Trace:
             yield batch
 
     def take_damaged(self) -> list[Damaged]:
-        """Return the records set aside since the last time."""
+        """Return the records set aside since the last call."""
         return self._native.take_damaged()
 
     def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return the times in which calls were lost that came to light since the last time.
+        """Return the gaps in which calls were lost, as far as found since the last call.
 
         For :meth:`birthmark_native.LivesBuilder.update_loss`.
         """
         return self._native.take_gaps()
 
     def take_loss(self) -> list[pa.RecordBatch]:
-        """Return the rows of `data.schema.LOSS` that were finished since the last time."""
+        """Return the rows of `data.schema.LOSS` that were finished since the last call."""
         return self._native.take_loss()
 
     def take_messages(self) -> list[pa.RecordBatch]:
-        """Return the messages that no row is made of (`data.schema.MESSAGES`), likewise."""
+        """Return the messages without a row (`data.schema.MESSAGES`) since the last call."""
         return [
             pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES)
             for batch in self._native.take_messages()
         ]
 
     def counts(self) -> dict[str, Any]:
-        """Return what was counted, once the trace has ended (`birthmark_native.Trace.counts`)."""
+        """Return the counts, once the trace has ended (`birthmark_native.Trace.counts`)."""
         return self._native.counts()
 
 
 def open_trace(path: str | Path) -> Trace:
-    """Open a trace: nfsdump text, a pcap or pcapng capture, or operations in Parquet.
+    """Open a trace: nfsdump text, a packet capture, or operations in Parquet.
 
     Text and captures may be compressed by gzip, bzip2, xz or zstd; ``-`` is standard input.
 
@@ -115,7 +114,7 @@ def open_trace(path: str | Path) -> Trace:
 def marks_of(path: str | Path) -> list[generated.Mark]:
     """Return the marks of a trace or a dataset before it is read.
 
-    Of standard input, or another pipe, there are none: nothing is taken from it before its time.
+    Standard input and other pipes have no marks: their data must not be consumed early.
 
     Raises:
         OSError: the file cannot be opened.
@@ -126,6 +125,6 @@ def marks_of(path: str | Path) -> list[generated.Mark]:
     if str(path) == "-" or not Path(path).is_file():
         return []
     trace = open_trace(path)
-    if trace.format not in TELL_AT_ONCE:
+    if trace.format not in MARKED_FIRST:
         next((batch for batch in trace if batch.num_rows), None)
     return [trace.generated] if trace.generated else []

@@ -1,4 +1,4 @@
-"""Counts of an operations table, as a decoder counts the messages that it is made of."""
+"""Counts of an operations table, equal to a decoder's counts of its messages."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ COUNTED = [
     "compound_index",
     "compound_status",
 ]
-"""What is counted of the operations table."""
+"""The columns of the operations table that are counted."""
 
 AT_ONCE = 1_000_000
-"""So many rows are counted at a time."""
+"""Rows counted at a time."""
 
 SUMS = ("retransmits", "duplicate_replies", "short")
 
@@ -54,7 +54,7 @@ class Tallies:
         return dict(sorted(self._procedures.items()))
 
     def counts(self) -> dict[str, Any]:
-        """Return all that was counted: see ``birthmark_native.Trace.counts``."""
+        """Return all counts: see ``birthmark_native.Trace.counts``."""
         return {
             "procedures": self.procedures(),
             "compound_operations": dict(sorted(self._operations.items())),
@@ -87,7 +87,7 @@ def add_up(into: Counts, more: Counts) -> None:
 
 
 def _messages(table: pa.Table) -> pa.Table:
-    """Return a row per call: the first of a compound stands for all of it."""
+    """Return a row per call: the first of a compound stands for the whole compound."""
     index = table["compound_index"]
     if index.null_count == len(table):
         return table

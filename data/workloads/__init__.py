@@ -1,7 +1,7 @@
 """Generated workloads, calibrated to the thesis's: CAMPUS, DEAS03 and EECS03.
 
-They are for tests at scale and for showing methods where real traces are not at hand. What they
-are calibrated to, and what is not real about them, stands in ``docs/researchers.md``.
+They are for tests at scale and for showing methods without real traces. ``docs/researchers.md``
+describes the calibration and the differences from real traces.
 """
 
 from birthmark.data.settings import WORKLOADS

@@ -1,4 +1,4 @@
-"""The attributes that replies show: every object as the operations before have left it."""
+"""The attributes in replies: each object's state after the operations so far."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birthmark.data.workloads.objects import Objects
 from birthmark.data.workloads.rows import CREATE, LINK, NONE, READ, REMOVE, SETATTR, WRITE, Rows
 
 SERVED = 40
-"""Microseconds by which an operation is done before its reply is seen."""
+"""Microseconds between the execution of an operation and its reply."""
 
 _BITS = 42  # of a running maximum's value; what is left of an integer is for the group
 
@@ -21,17 +21,18 @@ _CHANGES = {
     "mtime": (WRITE, CREATE, SETATTR),
     "ctime": (WRITE, CREATE, SETATTR, LINK, REMOVE),
 }
-"""The operations that set an object's times; a directory's mtime and ctime are set by those that
-make or remove an entry."""
+"""The operations that set an object's times. Operations that make or remove an entry set a
+directory's mtime and ctime.
+"""
 
 _ENTRY_CHANGES = (CREATE, LINK, REMOVE)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Attributes after (and `pre_`: before) an operation, an array for each, by row.
+    """Attributes after (and `pre_`: before) an operation, one array each, by row.
 
-    `of` are the slots of the objects whose they are, 0 where `there` is false.
+    `of` are the slots of the objects, 0 where `there` is false.
     """
 
     of: Ints
@@ -101,11 +102,11 @@ class _Groups:
         reached = self._running(np.where(sets, now - base, 0))
         state = column[self.slot]
         after = np.where(reached > 0, base + reached, state)
-        return self._kept(column, after, state)
+        return self._carried(column, after, state)
 
     def _greatest(self, column: Any, ends: Ints) -> tuple[Ints, Ints]:
         state = column[self.slot]
-        return self._kept(column, self._running(np.maximum(ends, state)), state)
+        return self._carried(column, self._running(np.maximum(ends, state)), state)
 
     def _sum(self, column: Any, steps: Ints) -> Ints:
         total = np.cumsum(steps)
@@ -120,8 +121,8 @@ class _Groups:
         reached: Ints = ranked & ((1 << _BITS) - 1)
         return reached
 
-    def _kept(self, column: Any, after: Ints, state: Ints) -> tuple[Ints, Ints]:
-        """Keep the last values of each group; return those after and those before each row."""
+    def _carried(self, column: Any, after: Ints, state: Ints) -> tuple[Ints, Ints]:
+        """Carry the last values of groups forward; return values after and before each row."""
         before = np.where(self.first, state, np.append(0, after[:-1])[: len(after)])
         column[self.slot[self.last]] = after[self.last]
         return after, before

@@ -1,4 +1,4 @@
-"""Files that are to be created: when, by whom, and what is to become of each."""
+"""Files to be created: time, creator, and future."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from birthmark.data.common.arrays import Ints
 
 @dataclass(frozen=True)
 class Births:
-    """Files of one class that are to be created: an entry for each in every array.
+    """Files of one class to be created, one entry each in every array.
 
-    `start` is when the first call is made, `life` the time from birth to death; both microseconds.
+    `start` is the time of the first call, `life` the time from birth to death; both in
+    microseconds.
     """
 
     start: Ints

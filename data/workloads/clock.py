@@ -1,4 +1,4 @@
-"""When a workload is busy: operations by the hour, and the windows it is generated in."""
+"""The load of a workload over time: operations by the hour, and generation windows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PEAK = range(9, 18)
 """The peak hours, Monday to Friday (Table 4.2)."""
 
 WINDOW_OPERATIONS = 60_000
-"""About the most operations that are in the works at once."""
+"""The approximate maximum of operations in progress at once."""
 
 _PEAK_HOURS, _ALL_HOURS = 10 * len(PEAK), 14 * 24  # of the two weeks of Table 4.1
 _SECONDS = (3600, 1800, 900, 600, 300, 120, 60, 30, 20, 10, 5, 2, 1)
@@ -23,7 +23,7 @@ _SECONDS = (3600, 1800, 900, 600, 300, 120, 60, 30, 20, 10, 5, 2, 1)
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of time, and what is expected of it: operations by name, `other` among them."""
+    """A stretch of time, and its expected operations by name, `other` among them."""
 
     index: int
     start: int  # microseconds since the epoch
@@ -32,7 +32,7 @@ class Window:
 
 
 def shares(hours: Hours) -> dict[str, float]:
-    """Return each operation's part of 1; `other` is what the tables do not list."""
+    """Return each operation's part of 1; `other` is everything outside the tables."""
     listed = {op: getattr(hours, op) / 100 for op in MIX}
     return listed | {"other": 1 - sum(listed.values())}
 
@@ -40,7 +40,8 @@ def shares(hours: Hours) -> dict[str, float]:
 def off_peak(profile: Profile) -> tuple[float, dict[str, float]]:
     """Return operations an hour, and the shares, outside the peak hours.
 
-    They are what the peak hours of two weeks (Table 4.2) leave of all their hours (Table 4.1).
+    They are the difference between all hours of two weeks (Table 4.1) and their peak hours (Table
+    4.2).
     """
     total = profile.all.total * _ALL_HOURS - profile.peak.total * _PEAK_HOURS
     every, peak = shares(profile.all), shares(profile.peak)
@@ -52,7 +53,7 @@ def off_peak(profile: Profile) -> tuple[float, dict[str, float]]:
 
 
 class Clock:
-    """Tells what is expected of every hour.
+    """Computes the expected load of every hour.
 
     An hour's load is its weight in the profile, scaled so that the peak hours of two weeks, and
     the others, have the means of Tables 4.1 and 4.2, times `rate`.
@@ -80,7 +81,7 @@ class Clock:
         return self._off_total * weight / self._off_mean * self._rate, self._off_shares
 
     def windows(self, start: date, days: float, seed: list[int]) -> Iterator[Window]:
-        """Yield the windows of so many days; the last is cut where they end."""
+        """Yield the windows of ``days`` days; the last is cut at their end."""
         first = datetime(start.year, start.month, start.day, tzinfo=UTC)
         epoch = round(first.timestamp()) * 1_000_000
         end = epoch + round(days * DAY)

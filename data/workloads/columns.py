@@ -28,12 +28,12 @@ def any_of(op: Any, *codes: int) -> Bools:
 
 
 def numbers(values: Any, where: Bools, kind: pa.DataType) -> pa.Array:
-    """Return integers of that type, null where they are not to be."""
+    """Return integers of a type, null outside `where`."""
     return pa.array(values.astype(str(kind)), kind, mask=~where)
 
 
 def times(values: Ints, where: Bools, kind: pa.DataType = TIME) -> pa.Array:
-    """Return times from microseconds, null where they are not to be."""
+    """Return times from microseconds, null outside `where`."""
     return pa.array(values, pa.int64(), mask=~where).cast(kind)
 
 
@@ -43,7 +43,7 @@ def words(codes: Any, words: pa.Array) -> pa.Array:
 
 
 def verifiers(calls: Ints, where: Bools) -> pa.Array:
-    """Return eight bytes for each exclusive create: clients take their clock."""
+    """Return eight bytes for each exclusive create: clients use their clock."""
     values = [b"%08x" % (call & 0xFFFF_FFFF) for call in calls[where].tolist()]
     places = np.cumsum(where) - 1
     return pa.array(values, pa.binary()).take(pa.array(places, mask=~where))

@@ -21,15 +21,15 @@ from birthmark.data.workloads.sessions import Sessions
 from birthmark.data.workloads.site import Site
 from birthmark.data.workloads.table import OperationsTable
 
-_PILOT = 4_000  # births from which it is told how many operations a birth brings with it
+_PILOT = 4_000  # sample of births to estimate the operations per birth
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What is to be generated; the same workload always gives the same operations.
+    """A workload to generate; equal workloads always give equal operations.
 
-    `name` is one of `WORKLOADS`; `start` a date as 2001-10-22, midnight UTC; `rate` the part of
-    the thesis's load (and of its users) that is wanted, 1 for all.
+    `name` is one of `WORKLOADS`; `start` a date as 2001-10-22, midnight UTC; `rate` the part of the
+    thesis's load (and of its users), 1 for all.
     """
 
     name: str
@@ -50,8 +50,8 @@ class Workload:
 def generate(workload: Workload) -> Iterator[pa.RecordBatch]:
     """Yield the operations, in the order of their replies (`data.schema.OPERATIONS`).
 
-    A batch has the replies of one window of time; about 60,000 rows are in the works at once,
-    whatever the length of the trace. Operations whose reply would come after the end are left out.
+    A batch has the replies of one window of time; about 60,000 rows are in memory at once, for any
+    trace length. Operations whose reply would come after the end are left out.
     """
     source = Source(workload)
     for rows in source.plan():
@@ -59,11 +59,11 @@ def generate(workload: Workload) -> Iterator[pa.RecordBatch]:
 
 
 class Source:
-    """Everything that a workload's operations come from: the site, its new files, its sessions.
+    """The sources of a workload's operations: the site, its new files, its sessions.
 
     Attributes:
-        site: users, hosts and files; what is there and how it is moves on with the plan.
-        table: makes batches of the rows that `plan` gives, each in its turn.
+        site: users, hosts and files, whose state advances with the plan.
+        table: makes batches of the rows of `plan`, in order.
     """
 
     def __init__(self, workload: Workload) -> None:
@@ -99,9 +99,9 @@ def _population(profile: Profile, rate: float, start: int, seed: list[int]) -> t
 def operations_per_birth(
     profile: Profile, rate: float, start: int, seed: list[int]
 ) -> dict[str, float]:
-    """Return the mean operations of each name that one new file brings with it in its life.
+    """Return the mean operations of each name during the life of a new file.
 
-    They are counted on a trial of some thousand files.
+    They are estimated from a sample of some thousand files.
     """
     _, nursery = _population(profile, rate, start, seed)
     window = Window(0, start, start + HOUR, dict.fromkeys(shares(profile.peak), _PILOT))

@@ -1,7 +1,7 @@
 """Locking by link: the thesis's "common protocol for creating lockfiles" (section 6.3.5).
 
-An empty file is created under a name of its own, and linked to the name of the lock; if its
-links are two, the lock is held. The first name is removed at once, the lock's when it is let go.
+An empty file is created under a unique name, and linked to the name of the lock. If it then has two
+links, the lock is held. The unique name is removed at once, the lock's name on release.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from birthmark.data.workloads.rows import (
 )
 
 _STEPS = (LOOKUP, LOOKUP, CREATE, SETATTR, LINK, GETATTR, REMOVE)
-_QUICK = 4_000  # microseconds: most that a step takes, so that all fit into the shortest lives
+_QUICK = 4_000  # microseconds: limit of a step, so that all steps fit into the shortest lives
 
 
 def lock_rows(births: Births, lock: Ints, rng: np.random.Generator) -> Rows:

@@ -1,4 +1,4 @@
-"""Files that are created, planned: when, by whom, and all that is done with each."""
+"""Plan created files: time, creator, and all operations on each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Nursery:
         self._parts = parts / parts.sum()
 
     def plan(self, window: Window, rng: np.random.Generator) -> list[Rows]:
-        """Return the operations of all files that are first asked for within `window`."""
+        """Return the operations of all files whose first call is within `window`."""
         counts = rng.multinomial(rng.poisson(window.operations["create"]), self._parts)
         classes = self.site.profile.files
         return [
@@ -48,8 +48,10 @@ class Nursery:
         users = self.site.draw_users(rng, count)
         if kind.lock:
             users = self._unlocked(users, start, life, kind.lock)
-            kept = users >= 0
-            start, life, size, use, users = (each[kept] for each in (start, life, size, use, users))
+            placed = users >= 0
+            start, life, size, use, users = (
+                each[placed] for each in (start, life, size, use, users)
+            )
         births = self._bear(kind, start, life, size, use, users, rng)
         if kind.lock:
             return mark_last(lock_rows(births, self._locks[kind.lock][users], rng))
@@ -74,9 +76,9 @@ class Nursery:
         return Births(start, life, size, use, users, clients, directories, slots, kind.mode)
 
     def _unlocked(self, users: Ints, start: Ints, life: Ints, lock: str) -> Ints:
-        """Return for each birth a user who does not hold that lock then, and now does.
+        """Return for each birth a user who can take that lock then, and mark it as held.
 
-        It is the user given or one of those after; where all hold it, -1.
+        It is the given user or a following one; -1 if all hold it.
         """
         free, margin, total = self._locked, 100_000, len(self.site.users)
         chosen = np.full(len(users), -1)

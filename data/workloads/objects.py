@@ -1,4 +1,4 @@
-"""The files and directories of a generated server: what they are, and how they are now."""
+"""The files and directories of a generated server, and their current state."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COLUMNS = {
 
 
 class Objects:
-    """Objects by slot. A slot is used again once nothing will name its object; handles never are.
+    """Objects by slot. A slot is reused once nothing will name its object; handles never are.
 
     `columns` has an array for each attribute; `names` the names of created files, by slot.
     """
@@ -65,7 +65,7 @@ class Objects:
         return slots
 
     def release(self, slots: Ints) -> None:
-        """Let objects go that nothing will name again."""
+        """Free objects that nothing will name again."""
         for slot in slots.tolist():
             self.names.pop(slot, None)
         self._free.extend(slots.tolist())

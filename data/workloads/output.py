@@ -1,4 +1,4 @@
-"""Workloads written to files, each with its mark (`data.generated`)."""
+"""Write workloads to files, each with its mark (`data.generated`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from birthmark.data import generated
-from birthmark.data.common.durable import replaced
+from birthmark.data.common.durable import output
 from birthmark.data.datasets.row_groups import ahead, grouped
 from birthmark.data.datasets.tables import parquet_writer
 from birthmark.data.schema import OPERATIONS
@@ -23,17 +23,17 @@ from birthmark.data.workloads.generate import Workload, generate
 from birthmark_native import TextWriter
 
 FORMATS: dict[Format, str] = {"operations": ".parquet", "text": ".txt", "pcap": ".pcap"}
-"""What a workload is written as, and the suffix that stands for it."""
+"""The formats of a workload, and their suffixes."""
 
 ROW_GROUP = 131_072
-"""Rows of a row group: a writer keeps what it knows of every one until the file is closed."""
+"""Rows of a row group: a writer holds metadata of each until the file is closed."""
 
 Batches = Iterable[pa.RecordBatch]
 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: so many operations, bytes, and seconds that it took."""
+    """The result of writing: operations, bytes, and seconds."""
 
     out: str
     format: str
@@ -43,7 +43,7 @@ class Written:
     seconds: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object; `generated` is the workload."""
+        """Return the result as a JSON object; `generated` is the workload."""
         return {
             "out": self.out,
             "format": self.format,
@@ -56,9 +56,9 @@ class Written:
 
 
 def format_of(path: Path, named: str | None = None) -> str:
-    """Return the format that is named, or else the one that the suffix of `path` stands for.
+    """Return the named format, or else that of the suffix of `path`.
 
-    Raises `ValueError` where neither is known.
+    Raises `ValueError` if neither is known.
     """
     if named is not None:
         if named not in FORMATS:
@@ -77,21 +77,22 @@ def write(
     form: str | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> Written:
-    """Generate a workload into a file, which appears under its name only when it is complete.
+    """Generate a workload into a file, which gets its name only when it is complete.
 
-    `progress` is called with the part of the trace that is done, from 0 to 1, and the rows so far.
-    Raises `ValueError` for an unknown format, and `OSError` where the file cannot be written.
+    `progress` is called with the finished part of the trace, from 0 to 1, and the rows so far.
+    Raises `ValueError` for an unknown format, and `OSError` if the file cannot be written.
     """
     form = format_of(path, form)
     began, batches = time.monotonic(), _Counted(workload, progress)
-    with replaced(path) as aside:
-        _WRITERS[form](aside, workload.to_json(), batches)
+    with output(path) as temporary:
+        _WRITERS[form](temporary, workload.to_json(), batches)
+        size = temporary.stat().st_size
     seconds = time.monotonic() - began
-    return Written(str(path), form, workload, batches.rows, path.stat().st_size, seconds)
+    return Written(str(path), form, workload, batches.rows, size, seconds)
 
 
 class _Counted:
-    """The batches of a workload, their rows counted and told as they go by."""
+    """The batches of a workload, which reports progress as they pass."""
 
     def __init__(self, workload: Workload, progress: Callable[[float, int], None] | None) -> None:
         self._workload, self._progress = workload, progress
@@ -106,7 +107,7 @@ class _Counted:
 
 
 def _part(workload: Workload, batch: pa.RecordBatch) -> float:
-    """Return how much of the trace is done with this batch, from 0 to 1."""
+    """Return the part of the trace that is done with this batch, from 0 to 1."""
     start = datetime.fromisoformat(workload.start).replace(tzinfo=UTC)
     now: datetime = batch["reply_time"][batch.num_rows - 1].as_py()
     return (now - start) / timedelta(days=workload.days)
@@ -133,7 +134,7 @@ def _write_text(path: Path, mark: generated.Mark, batches: Batches) -> None:
 
 
 def _write_capture(path: Path, mark: generated.Mark, batches: Batches) -> None:
-    """Write a packet capture; its mark is in the calls' machine names, their data cut off."""
+    """Write a packet capture; its mark is in the calls' machine names, and file data is cut off."""
     write_capture(batches, path, cut_data=True)
 
 

@@ -1,4 +1,4 @@
-"""What a workload is: the tables in ``campus.toml``, ``deas03.toml`` and ``eecs03.toml``."""
+"""The definition of a workload: ``campus.toml``, ``deas03.toml`` and ``eecs03.toml``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Load(Strict):
 
 
 class Run(Strict):
-    """How files that were there before are read or written: sequentially, so much at a time."""
+    """How older files are read or written: sequentially, in transfers of a size."""
 
     length: float = Field(gt=0, description="mean operations in a run")
     sizes: list[int] = Field(description="bytes of a transfer")
@@ -44,7 +44,7 @@ class Run(Strict):
 
 
 class Kind(Strict):
-    """A kind of files that are there before the trace begins, and stay."""
+    """A kind of files that exist before the trace begins, and stay."""
 
     name: str
     directory: str = "home"
@@ -57,7 +57,7 @@ class Kind(Strict):
 
 
 class FileClass(Strict):
-    """A class of files that are created: alike in their names, and in what becomes of them."""
+    """A class of created files: alike in their names and futures."""
 
     name: str = Field(description="pattern; see data.workloads.naming")
     share: float = Field(gt=0, description="percent of the files created")
@@ -74,10 +74,10 @@ SIZES = ((0, 0), (64, 16_384), (16_385, 65_536), (65_537, 1_000_000), (1_100_000
 """Bytes of the sizes that `FileClass.sizes` gives the shares of: the bounds of Table 6.5."""
 
 LIVES = ((0.05, 0.98), (1.05, 4.9), (5.1, 29.5), (31.0, 21_600.0), (None, None))
-"""Seconds of the lifespans that `FileClass.lives` gives the shares of; the last live on."""
+"""Seconds of the lifespans that `FileClass.lives` gives the shares of; the last never die."""
 
 USES = ("written", "read", "rewritten")
-"""What is done with a file after it is written: nothing; read; read, and written again."""
+"""The use of a file after it is written: none; read; read, and written again."""
 
 
 class Profile(Strict):

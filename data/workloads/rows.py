@@ -1,4 +1,4 @@
-"""Planned operations: the small records that a workload is made of before it becomes a table."""
+"""Planned operations: the compact records of a workload before they become a table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ROW = np.dtype(
         ("arg", np.int32),  # mode of create and setattr (EXCLUSIVE: NONE), bits of access
         ("user", np.int32),
         ("client", np.int16),
-        ("last", np.bool_),  # whether nothing will name the object again
+        ("last", np.bool_),  # whether no later operation names the object
     ]
 )
 
@@ -64,12 +64,12 @@ NEVER = int(np.iinfo(np.int64).max)
 
 
 def own_name(slots: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return what stands in `name` for the names that objects were created with."""
+    """Return the `name` values for the names that objects were created with."""
     return -2 - slots
 
 
 def rows_of(op: int, count: int, /, **columns: Any) -> Rows:
-    """Return `count` rows of one procedure; what is not given is 0, or none."""
+    """Return `count` rows of one procedure; omitted columns are 0, or none."""
     rows = np.zeros(count, ROW)
     rows["op"] = op
     for name in ("obj", "dir", "name"):

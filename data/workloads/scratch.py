@@ -1,4 +1,4 @@
-"""Files that are written: created, filled, perhaps read or written again, perhaps removed."""
+"""Written files: created, filled, perhaps read or written again, perhaps removed."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from birthmark.data.workloads.rows import (
 _READ, _REWRITTEN = USES.index("read"), USES.index("rewritten")
 _TRANSFER = 8192
 _PACE = 2_500  # microseconds between two transfers, where a life is long enough
-_LONGEST = 7_200_000_000  # microseconds after which nobody comes back to a file to read it
-_QUICK = 4_000  # microseconds: most that the calls before the first write take
+_LONGEST = 7_200_000_000  # microseconds after which a file is not read again
+_QUICK = 4_000  # microseconds: limit of the calls before the first write
 
 
 @dataclass(frozen=True)
 class _Schedule:
-    """When things are done to each file; `writing` and what follows in µs after its birth."""
+    """The times of actions on each file; `writing` and what follows in µs after its birth."""
 
     looked: Ints
     wait: Ints  # for the reply to the create
@@ -48,7 +48,7 @@ class _Schedule:
 
 
 def _schedule(births: Births, rng: np.random.Generator) -> _Schedule:
-    """Divide each life up by its lifespan: the first half has the writes, at a steady pace."""
+    """Divide each life by its lifespan: the first half has the writes, at a steady pace."""
     count = len(births.start)
     looked = births.start + latencies(rng, LOOKUP, count).clip(max=_QUICK)
     wait = latencies(rng, CREATE, count).clip(max=_QUICK)
@@ -65,7 +65,7 @@ def _schedule(births: Births, rng: np.random.Generator) -> _Schedule:
 def file_rows(births: Births, rng: np.random.Generator) -> Rows:
     """Return the operations on written files.
 
-    After the writes come the reads, and what is written again; at its end the file is removed.
+    The writes come first, then the reads and rewrites, and at the end the removal.
     """
     at, written = _schedule(births, rng), births.size > 0
     again = written & (births.use == _REWRITTEN)

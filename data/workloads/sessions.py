@@ -1,7 +1,7 @@
-"""Work on the files that were there before: looked up, checked, read and written.
+"""Work on older files: looked up, checked, read and written.
 
-A session is one user who opens one file: lookups, access and getattr calls, as many as a client's
-caches let through, then a run of reads or writes of one size, one after the other.
+In a session one user opens one file: lookups, access and getattr calls, as many as a client's
+caches let through, then a run of reads or writes of one size.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from birthmark.data.workloads.site import Site
 
 _OPENING = ("lookup", "access", "getattr")
 _ACCESS_BITS = 0x1F
-_TRIAL = 20_000  # sessions from which the mean length of a run is told
+_TRIAL = 20_000  # sample of sessions to estimate the mean length of a run
 
 
 class Sessions:
-    """Plans sessions, so many that with the new files' operations the mix is the profile's.
+    """Plans as many sessions as the profile's mix needs besides the new files' operations.
 
-    `births` is how many operations of each name the creation of one file brings with it.
+    `births` is the number of operations of each name per created file.
     """
 
     def __init__(self, site: Site, births: Mapping[str, float]) -> None:
@@ -74,18 +74,18 @@ class Sessions:
         self, op: int, count: int, opening: Mapping[str, float], window: Window,
         rng: np.random.Generator,
     ) -> list[Rows]:  # fmt: skip
-        """Return sessions with runs of `op`, each opened first."""
+        """Return sessions with runs of `op`, each rows first."""
         users = self._site.draw_users(rng, count)
         clients = self._site.clients_of(rng, users, None)
         files, size, length = self._draw(op, users, rng)
         start = rng.integers(window.start, window.end, count)
-        opened = [
+        rows = [
             self._opening(
                 each, rng.poisson(opening[each], count), files, users, clients, start, rng
             )
             for each in _OPENING
         ]
-        return [*opened, self._run(op, length, size, files, users, clients, start, rng)]
+        return [*rows, self._run(op, length, size, files, users, clients, start, rng)]
 
     def _draw(self, op: int, users: Ints, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
         """Draw a file for each user, the size of a transfer, and how many transfers there are.
@@ -116,7 +116,7 @@ class Sessions:
         return rows
 
     def _look_up(self, rows: Rows, rng: np.random.Generator) -> None:
-        """Give lookups their names: of the files that are looked for, or of some that are not."""
+        """Give lookups their names: of the files used, or of missing ones."""
         site = self._site
         files = rows["obj"] - site.first_file
         rows["dir"], rows["name"] = site.parents[files], files
@@ -128,7 +128,7 @@ class Sessions:
         self, op: int, length: Ints, size: Ints, files: Ints, users: Ints, clients: Ints,
         start: Ints, rng: np.random.Generator,
     ) -> Rows:  # fmt: skip
-        """Return the transfers of sessions: one after the other, from somewhere in the file on."""
+        """Return the transfers of sessions: consecutive, from some offset in the file."""
         session = np.repeat(np.arange(len(length)), length)
         place = np.arange(len(session)) - np.repeat(np.cumsum(length) - length, length)
         bytes_ = self._site.objects.columns["size"][files].clip(min=1)
@@ -158,7 +158,7 @@ class Sessions:
         )  # fmt: skip
 
     def _removals(self, expected: float, window: Window, rng: np.random.Generator) -> Rows:
-        """Return removals of files that were made before the trace began, each looked up first."""
+        """Return removals of older files, each looked up first."""
         site, count = self._site, int(rng.poisson(expected))
         users = site.draw_users(rng, count)
         slots = self._strangers(users, window, rng)
@@ -176,7 +176,7 @@ class Sessions:
         return mark_last(np.concatenate(rows))
 
     def _strangers(self, users: Ints, window: Window, rng: np.random.Generator) -> Ints:
-        """Make files of users that are older than the trace and were not named in it."""
+        """Make older files of users, which the trace has not named yet."""
         site, count = self._site, len(users)
         old = window.start - DAY
         slots = site.objects.add(

@@ -1,4 +1,4 @@
-"""Who and what is there before a generated trace begins: users, hosts, directories, files."""
+"""The population of a generated trace at its start: users, hosts, directories, files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from birthmark.data.workloads.objects import DIRECTORY, Objects
 from birthmark.data.workloads.profile import Kind, Profile
 
 LEAST_USERS = 24
-"""A site has so many users however low its rate."""
+"""The fewest users of a site, however low its rate."""
 
 
 class Site:
@@ -24,8 +24,8 @@ class Site:
         objects: the files and directories.
         users: login names; `uids` and `gids` go with them.
         hosts: names of the clients.
-        names: names that were there before: those of the old files first, in the order of their
-            slots from `first_file`, then those of `missing` names.
+        names: names of older objects: first the old files, in the order of their slots from
+            `first_file`, then `missing` names.
         directories: slots by word, one for each user, or one for all.
     """
 
@@ -54,7 +54,7 @@ class Site:
         return drawn
 
     def clients_of(self, rng: np.random.Generator, users: Ints, hosts: list[str] | None) -> Ints:
-        """Draw the clients that users are at: their own, where they have one, half of the time.
+        """Draw the clients of users: half of the time their own, if they have one.
 
         `hosts` restricts them to the shared clients of those names.
         """

@@ -77,10 +77,10 @@ class OperationsTable:
         return pa.RecordBatch.from_arrays(arrays, schema=OPERATIONS)
 
     def _envelope(self, rows: Rows) -> dict[str, pa.Array]:
-        """Return when each call was made, between whom, and on whose behalf."""
+        """Return each call's time, hosts and user."""
         site, op, count = self._site, rows["op"], len(rows)
         everywhere, zeros = np.ones(count, bool), np.zeros(count, np.int32)
-        for_user = op != FSSTAT  # which clients ask as root, whoever it is for (section 4.4.6)
+        for_user = op != FSSTAT  # clients send it as root, whatever the user (section 4.4.6)
         return {
             "time": times(rows["call"], everywhere),
             "reply_time": times(rows["reply"], everywhere),
@@ -102,7 +102,7 @@ class OperationsTable:
         }
 
     def _call(self, rows: Rows, shown: Shown, directory: Shown) -> dict[str, pa.Array]:
-        """Return what each call asks for."""
+        """Return the arguments of each call."""
         handles, op, count = self._site.objects.handles, rows["op"], len(rows)
         transfer, made = any_of(op, READ, WRITE, COMMIT), op == CREATE
         bare = made & (rows["arg"] == NONE)
@@ -124,7 +124,7 @@ class OperationsTable:
         }
 
     def _reply(self, rows: Rows, shown: Shown) -> dict[str, pa.Array]:
-        """Return what each reply tells, attributes apart."""
+        """Return the results of each reply, except attributes."""
         op, count = rows["op"], len(rows)
         ok = rows["status"] == 0
         writes, stats = op == WRITE, op == FSSTAT
@@ -148,7 +148,7 @@ class OperationsTable:
     def _attributes(
         self, prefix: str, shown: Shown, at: Bools, changed: Bools
     ) -> dict[str, pa.Array]:
-        """Return the columns of one set of attributes, `at` those rows, and what was before."""
+        """Return the columns of one set of attributes, `at` those rows, and those before."""
         still = {
             name: self._site.objects.columns[name][shown.of]
             for name in ("ftype", "mode", "owner", "group", "fileid")
@@ -167,7 +167,7 @@ class OperationsTable:
         return columns
 
     def _names_of(self, names: Ints, named: Bools) -> pa.Array:
-        """Return names: those of the site by their index, those of created files by slot."""
+        """Return names: of the site by index, of created files by slot."""
         own = np.flatnonzero(names < NONE)
         slots, places = np.unique(-2 - names[own], return_inverse=True)
         known = self._site.objects.names

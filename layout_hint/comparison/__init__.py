@@ -1,1 +1,1 @@
-"""All runs of all days, and what they say together about the policies."""
+"""All runs of all days, and the comparison of the policies."""

@@ -1,4 +1,4 @@
-"""Comparing policies: which runs there are, and what they say together."""
+"""Comparing policies: the runs, and their joint results."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ALL_POLICIES = (*POLICIES, ORACLE, HOT_WRITE, INVERTED, RANDOM)
 USUAL = (*POLICIES, ORACLE)
 BOTH = "HotDir+HotName"
 DRAWN = (DEFAULT, BOTH, "all three")
-"""The policies whose counts are kept for the map of the disk."""
+"""The policies whose counts are stored for the map of the disk."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which runs are made of each day."""
+    """The runs of each day."""
 
     policies: tuple[str | Rule, ...]  # Default is always run
     modes: tuple[str, ...]
@@ -58,17 +58,17 @@ class Plan:
 
     @property
     def rules(self) -> list[Rule]:
-        """The policies that are of one's own."""
+        """The user's own policies."""
         return [each for each in self.policies if isinstance(each, Rule)]
 
 
 def read_policies(text: str) -> tuple[str | Rule, ...]:
     """Return the policies of a list with commas; ``all`` are those of the tables and the oracle.
 
-    One that is none of ours is ``package.module:function`` or an entry point (`replay.rules`).
+    Another one is given as ``package.module:function`` or an entry point (`replay.rules`).
 
     Raises:
-        ValueError: one is none.
+        ValueError: there is no such policy.
     """
     known = {each.lower(): each for each in (*ALL_POLICIES, "all three")}
     own = entry_points(group=GROUP).names
@@ -97,13 +97,13 @@ def compare(
 ) -> Comparison:
     """Run all policies on all days, one day after the other.
 
-    ``progress`` is called with how many runs have ended, and of how many.
+    ``progress`` is called with the number of finished runs, and of all runs.
 
     Raises:
-        ValueError: a build or a setting is not what it should be.
+        ValueError: a build or a setting is invalid.
     """
     runs = plan.runs(settings.seeds)
-    kept = {run for run in runs if _drawn(run, settings)}
+    counted = {run for run in runs if _drawn(run, settings)}
     results: list[Result] = []
     heat: dict[tuple[str, str, str | None, str], pa.Table] = {}
     done = 0
@@ -111,7 +111,7 @@ def compare(
     for day in days:
         replay = Replay(day, settings, image, disk, plan.rules)
         outcomes: dict[Run, Outcome] = {}
-        for outcome in run_all(replay, runs, kept, jobs):
+        for outcome in run_all(replay, runs, counted, jobs):
             outcomes[outcome.run] = outcome
             done += 1
             progress(done, len(runs) * len(days))
@@ -129,7 +129,7 @@ def _drawn(run: Run, settings: Settings) -> bool:
 
 
 def _results(day: str, runs: Sequence[Run], outcomes: dict[Run, Outcome]) -> list[Result]:
-    """Return the results of a day: runs that differ in their seeds only are one."""
+    """Return the results of a day: runs that differ only in their seeds form one."""
     groups: dict[tuple[Any, ...], list[Outcome]] = {}
     for run in runs:
         key = (run.policy, run.mode, run.state, run.nvram)

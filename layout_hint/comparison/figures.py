@@ -1,4 +1,4 @@
-"""What a comparison of layout policies found: the figures of thesis Tables 7.1 to 7.4.
+"""Results of a comparison of layout policies: the figures of thesis Tables 7.1 to 7.4.
 
 A *run* replays one day on one file system, under one policy, from one seed; a :class:`Result` is
 the runs of one policy that differ in their seeds only. Shares are fractions, 0 to 1, of the 4 KB
@@ -23,27 +23,27 @@ from birthmark.layout_hint.settings import MODES, STATES
 
 @dataclass(frozen=True)
 class Spread:
-    """What the runs of several seeds gave."""
+    """A figure over several seeds."""
 
     values: tuple[float, ...]  # in the order of the seeds
 
     @property
     def n(self) -> int:
-        """How many runs."""
+        """Number of runs."""
         return len(self.values)
 
     @property
     def mean(self) -> float:
-        """Their mean; NaN of none."""
+        """Mean; NaN if empty."""
         return statistics.fmean(self.values) if self.values else math.nan
 
     @property
     def deviation(self) -> float | None:
-        """Their standard deviation, of a sample (n - 1); None of fewer than two."""
+        """Sample standard deviation (n - 1); None for fewer than two."""
         return statistics.stdev(self.values) if self.n > 1 else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON would have it."""
+        """Return it for JSON."""
         return {"mean": self.mean, "deviation": self.deviation, "n": self.n, "values": self.values}
 
 
@@ -56,7 +56,7 @@ class Shares:
     write: Spread
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON would have it."""
+        """Return it for JSON."""
         return {name: getattr(self, name).to_json() for name in ("total", "read", "write")}
 
 
@@ -66,18 +66,18 @@ class Result:
 
     day: str  # YYYY-MM-DD, or the name of the build
     policy: str  # a key of POLICIES, or ORACLE, HOT_WRITE, INVERTED, RANDOM; or a rule's
-    mode: str | None  # of MODES; None: without hints the region is nothing but a place
+    mode: str | None  # of MODES; None: without hints the region is only a range of bytes
     state: str  # of STATES
     nvram: bool  # whether the region was memory instead of disk
-    target: Shares  # of what fell into the region
-    optimal: Shares  # of what the hottest blocks took, as many as the region has
-    random: Spread  # what a region at random would get: its blocks of all that were touched
+    target: Shares  # operations in the region
+    optimal: Shares  # operations on the hottest blocks, as many as the region has
+    random: Spread  # expected share of a random region: its blocks among all touched ones
     reads: Spread  # blocks read after the warm-up
     writes: Spread  # and written
     elapsed: Spread  # seconds by the model's clock, after the warm-up
     improvement: Spread  # of elapsed against Default's run of the same seed, as a fraction
     speed: Spread  # operations per second of the machine's time, the manifest's creates besides
-    inconsistency: str | None  # what the check of the file system found wrong, of any run
+    inconsistency: str | None  # what the check of the file system found, in any run
 
     @property
     def of_optimal(self) -> float:
@@ -85,15 +85,15 @@ class Result:
         return self.target.write.mean / self.optimal.write.mean if self.optimal.write.mean else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON would have it."""
+        """Return it for JSON."""
         shallow = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        told = {k: v.to_json() if hasattr(v, "to_json") else v for k, v in shallow.items()}
-        return told | {"of_optimal": self.of_optimal}
+        members = {k: v.to_json() if hasattr(v, "to_json") else v for k, v in shallow.items()}
+        return members | {"of_optimal": self.of_optimal}
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """All that one ``birthmark layout`` found."""
+    """The results of one ``birthmark layout``."""
 
     title: str  # what was replayed, as CAMPUS
     settings: Settings
@@ -136,7 +136,7 @@ class Comparison:
         return tuple(mode for mode in MODES if mode in found)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the heat, as JSON would have it."""
+        """Return all but the heat, for JSON."""
         return {
             "title": self.title,
             "generated": list(self.generated),

@@ -18,7 +18,7 @@ from birthmark.layout_hint.comparison.figures import Comparison, Result
 from birthmark.layout_hint.settings import Options
 
 RATE = "rate"
-"""The axis that is no option: how much of the thesis's load a generated workload has."""
+"""The axis that is no option: the rate of a generated workload relative to the thesis's load."""
 
 AXES = (
     "point",
@@ -34,7 +34,7 @@ AXES = (
     "disk",
     RATE,
 )
-"""What a grid may vary. Policies, modes and states are compared in each cell anyway."""
+"""Axes of a grid. Policies, modes and states are compared in each cell anyway."""
 
 FIGURES = pa.schema(
     [
@@ -50,7 +50,7 @@ FIGURES = pa.schema(
         ("inconsistency", pa.string()),
     ]
 )
-"""The columns behind those of the axes, which are text."""
+"""The columns after those of the axes, which are text."""
 
 
 class _Rated(Strict):
@@ -59,11 +59,11 @@ class _Rated(Strict):
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination: what it sets, and all that is asked with that."""
+    """One combination of axis values, and its options."""
 
     values: dict[str, str]  # by axis, in the order in which the axes were given
     options: Options
-    rate: float | None = None  # at which the workloads are generated anew; None: they are not
+    rate: float | None = None  # rate at which to regenerate the workloads; None: as they are
 
     @property
     def name(self) -> str:
@@ -72,10 +72,10 @@ class Cell:
 
 
 def read_grid(axes: Sequence[str], options: Options) -> list[Cell]:
-    """Return the cells of ``AXIS=VALUE,VALUE...``, the last axis the fastest.
+    """Return the cells of ``AXIS=VALUE,VALUE...``; the last axis varies fastest.
 
     Raises:
-        ValueError: an axis or a value is none; the message begins with ``--grid``.
+        ValueError: an axis or a value is invalid; the message begins with ``--grid``.
     """
     found: dict[str, list[str]] = {}
     for words in axes:
@@ -95,11 +95,11 @@ def read_grid(axes: Sequence[str], options: Options) -> list[Cell]:
 
 
 def table(cells: Sequence[tuple[Cell, Comparison]]) -> pa.Table:
-    """Return a row for each result of each cell: the axes, as they were given, and ``FIGURES``.
+    """Return a row for each result of each cell: the axes as given, and ``FIGURES``.
 
-    Figures are means over so many ``runs``, and shares are fractions, as in `comparison.figures`:
-    of the operations on disk those in the region (``target``), and what the hottest blocks took
-    (``optimal``). ``improvement`` is over Default, with its standard deviation.
+    Figures are means over ``runs``, and shares are fractions, as in `comparison.figures`: the share
+    of disk operations in the region (``target``), and on the hottest blocks (``optimal``).
+    ``improvement`` is over Default, with its standard deviation.
     """
     axes = [pa.field(axis, pa.string()) for axis in cells[0][0].values]
     rows = [row for cell, found in cells for row in _rows(cell, found)]

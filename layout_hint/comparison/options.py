@@ -1,4 +1,4 @@
-"""What a comparison is asked for in words, read."""
+"""Parsing of a comparison's options."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from birthmark.layout_hint.replay.region import DATA, first_inodes, geometry, re
 from birthmark.layout_hint.settings import ALL, BOTH, KERNEL, MODES, STATES, Options
 
 AGE = {"fill": 0.7, "rounds": 8}
-"""How a file system is aged: filled so far, and so often partly emptied and filled again."""
+"""Options of ageing: the fill level, and rounds of partly emptying and refilling."""
 
 _Value = TypeVar("_Value")
 
 
 def settings(options: Options) -> Settings:
-    """Return what all runs have in common; a warm-up that was not given is 0.
+    """Return the settings that all runs share; a missing warm-up is 0.
 
     Raises:
-        ValueError: an option is not what it should be; the message begins with its name.
+        ValueError: an option is invalid; the message begins with its name.
     """
     partition = _read("--partition", size, options.partition)
     length = _read("--region", size, options.region)
-    sizes = geometry(options.geometry, partition)
+    sizes = geometry(options.geometry, partition, options.journal)
     start = _read(
         "--region-start", lambda text: region_start(text, length, sizes), options.region_start
     )
@@ -49,12 +49,13 @@ def settings(options: Options) -> Settings:
         disk=options.disk,
         seeds=tuple(range(options.seed, options.seed + options.seeds)),
         age=None if options.state == "fresh" else AGE,
+        journal=options.journal,
         allocator=None if options.allocator == KERNEL else options.allocator,
     )
 
 
 def plan(options: Options) -> Plan:
-    """Return which runs are made; errors as above."""
+    """Return the runs to make; errors as above."""
     return Plan(
         _read("--policies", read_policies, options.policies),
         tuple(each for each in MODES if options.mode in (each, ALL)),
@@ -69,7 +70,7 @@ def hours(options: Options) -> Hours:
 
 
 def dates(options: Options) -> list[date] | None:
-    """Return the days asked for, None for all; errors as above."""
+    """Return the requested days, None for all; errors as above."""
     return _read("--days", read_dates, options.days) if options.days else None
 
 

@@ -1,7 +1,7 @@
 """Drives: their parameters, in TOML files, for the model of a drive (``native/storage/src/drive``).
 
-A name stands for a file that comes with the package; anything that ends in ``.toml`` is a file of
-one's own. The keys are those of :class:`Drive`.
+A name stands for a file of the package; anything that ends in ``.toml`` is a user's file. The keys
+are those of :class:`Drive`.
 """
 
 from birthmark.layout_hint.disks.drive import Drive

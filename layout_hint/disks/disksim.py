@@ -1,10 +1,9 @@
-"""Drives of DiskSim 4.0 as this project's.
+"""Conversion of DiskSim 4.0's drives.
 
 ``python -m birthmark.layout_hint.disks.disksim FILE NAME`` prints the drive of that name in TOML.
-FILE ends in ``.diskspecs``; the files that it names, of the model and of the seek curve, lie beside
-it.
-The meaning of each parameter is that of DiskSim's manual (Bucy, Schindler, Schlosser and Ganger,
-CMU-PDL-08-101, 2008). What the drive's model does not do is refused.
+FILE ends in ``.diskspecs``; the files of the model and the seek curve lie in the same folder.
+Parameters mean what DiskSim's manual says (Bucy, Schindler, Schlosser and Ganger, CMU-PDL-08-101,
+2008). Features that the drive's model lacks are refused.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ REQUIRED = {
     "Extra write disconnect": 0,
     "Minimum seek delay": 0,
 }
-"""What has to be so: the model here does nothing else."""
+"""Required values: the model here has no other behaviour."""
 
 MAPPINGS = {0: "ascending", 1: "serpentine"}
 SPARES = {7: "disk", 8: "range", 9: "zone"}
@@ -63,7 +62,7 @@ OVERHEADS = {
 
 
 def convert(path: Path, name: str) -> Block:
-    """Return the drive in a ``.diskspecs`` file; `ValueError` if the model here cannot be it."""
+    """Return the drive in a ``.diskspecs`` file; `ValueError` if the model cannot express it."""
     try:
         return _convert(path, name)
     except KeyError as error:
@@ -107,7 +106,7 @@ def _read(path: Path) -> Block:
 
 
 def _word(path: Path, block: Block, key: str, words: dict[int, str]) -> str:
-    """Return what a number stands for."""
+    """Return the word for a number."""
     if block[key] not in words:
         raise ValueError(
             f"{path}: {key}: expected {', '.join(map(str, words))}, found {block[key]}"
@@ -158,7 +157,7 @@ def _zone(zone: Block) -> Block:
 
 
 def groups(values: list[Any], number: int) -> list[list[Any]]:
-    """Return values in lists of so many, in their order."""
+    """Return values in lists of ``number``, in order."""
     return [values[first : first + number] for first in range(0, len(values), number)]
 
 
@@ -191,7 +190,7 @@ def _lines(key: str, value: Any) -> Iterator[str]:
 
 
 def header(path: Path) -> str:
-    """Return what a converted file says of its source."""
+    """Return the header of a converted file, which names its source."""
     files = ", ".join(path.with_suffix(kind).name for kind in (".diskspecs", ".model", ".seek"))
     return (
         f"# As in DiskSim 4.0's {files}: parameters extracted\n"

@@ -1,6 +1,6 @@
-"""What a drive is: the parameters of ``Parameters`` in ``native/storage/src/drive``.
+"""A drive's parameters: ``Parameters`` in ``native/storage/src/drive``.
 
-Their types are checked here; whether a drive can be so is checked there, which names the key, too.
+Types are checked here. The native code checks whether the drive is possible, and names the key.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Time = Annotated[float, Field(ge=0, le=1e5, allow_inf_nan=False)]
 
 
 class Sparing(Strict):
-    """Where spare sectors are."""
+    """Positions of spare sectors."""
 
     at_end_of: Literal["disk", "range", "zone"] = Field(
         description="of the drive, of each range of cylinders, or of each zone"
@@ -26,7 +26,7 @@ class Sparing(Strict):
 
 
 class Overheads(Strict):
-    """Milliseconds that the controller takes for a request, by what the one before it was.
+    """Milliseconds of the controller for a request, by the kind of the previous one.
 
     A read hits if its first sector is in the buffer, a write if it is done before it is on the
     medium.
@@ -43,15 +43,15 @@ class Overheads(Strict):
 
 
 class Buffer(Strict):
-    """The drive's memory, and what it does with it."""
+    """The drive's memory, and its policies."""
 
     segments: Count
     segment_sectors: Sectors = Field(description="room of each segment")
-    write_segments: Count = Field(description="segments that may hold what was written")
+    write_segments: Count = Field(description="segments that may hold written data")
     separate_write_segment: bool = Field(description="one segment is for writes alone")
     read_ahead: Literal["none", "most", "track"] = Field(
-        description="after a read: not, so many sectors, or to the end of the track, and of the"
-        " next one if the segment began before this one"
+        description="after a read: none, a number of sectors, or to the end of the track, and of"
+        " the next one if the segment began before this one"
     )
     read_ahead_sectors: Sectors = Field(
         description="that are read on, unless to the end of the track"
@@ -61,7 +61,7 @@ class Buffer(Strict):
     )
     zero_latency_reads: bool = Field(description="read a track's sectors in the order they pass")
     zero_latency_writes: bool = Field(description="write a track's sectors in the order they pass")
-    read_hits_on_writes: bool = Field(description="reads find what was written")
+    read_hits_on_writes: bool = Field(description="reads hit written data")
     combine_writes: bool = Field(
         description="a write shares the segment of one that waits for the medium right before it"
     )
@@ -69,16 +69,14 @@ class Buffer(Strict):
 
 
 class WriteCache(Strict):
-    """Memory for writes that are done before they are on the medium, in some order of its own."""
+    """Memory for writes that are done before they are on the medium."""
 
     sectors: Sectors = Field(description="that fit in")
-    runs: Count = Field(description="runs of sectors that it can tell apart")
+    runs: Count = Field(description="most runs of sectors")
     high_sectors: Sectors = Field(description="with more it writes whenever the arm is free")
     low_sectors: Sectors = Field(description="with so many it stops")
     idle_ms: Time = Field(description="without a request, after which it writes all")
-    order: Literal["arrival", "nearest"] = Field(
-        description="as they came, or first what the head reaches soonest"
-    )
+    order: Literal["arrival", "nearest"] = Field(description="by arrival, or by least access time")
 
 
 class Zone(Strict):
@@ -101,7 +99,7 @@ class Drive(Strict):
 
     name: str
     assumed: str = Field(
-        default="", description="what of it nobody measured, for every output that rests on it"
+        default="", description="its unmeasured parameters; every output names them"
     )
     sectors: Sectors = Field(description="that a host can address")
     rpm: float = Field(allow_inf_nan=False, description="revolutions per minute")
@@ -126,5 +124,5 @@ class Drive(Strict):
     zones: list[Zone]
 
     def parameters(self) -> dict[str, Any]:
-        """Return it as the engine has it, which is JSON."""
+        """Return it for the native code, as JSON."""
         return self.model_dump(mode="json", exclude={"assumed"})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Block = dict[str, Any]
-"""What stands in braces: keys and values, which may be blocks and lists."""
+"""The contents of braces: keys and values, which may be blocks and lists."""
 
 _WORD = re.compile(r"#.*|([\[\]{},=])|([^\[\]{},=#\n]+)")
 
@@ -28,7 +28,7 @@ class Parser:
         self._next = 0
 
     def top(self) -> Block:
-        """Return the block that the file is."""
+        """Return the file's block."""
         self._take()
         return self._block()
 

@@ -12,16 +12,16 @@ from birthmark.layout_hint.settings import Options
 from birthmark_native import check_drive
 
 DEFAULT = Options().disk
-"""The drive that a layout is replayed on where none is named: one like the thesis's."""
+"""The default drive for replaying a layout: one like the thesis's."""
 
 MEASURED = ("atlas10k", "atlas_III", "barracuda", "cheetah4LP", "cheetah9LP", "ibm18es")
 """Drives whose parameters were extracted from them."""
 
 ASSUMED = ("ddys36950", "wd200bb")
-"""Drives of papers, as far as they are known, and for the rest assumed."""
+"""Drives of papers; unknown parameters are assumed."""
 
 DRIVES = tuple(sorted((*MEASURED, *ASSUMED, DEFAULT), key=str.lower))
-"""The drives that come with the package."""
+"""The drives of the package."""
 
 SECTOR = 512
 
@@ -34,7 +34,7 @@ def read_drive(drive: str | Path) -> Drive:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is no drive, and the message names the file and the key.
+        ValueError: it is no drive; the message names the file and the key.
     """
     path = drive_path(drive)
     read = read_toml(path, Drive)
@@ -43,7 +43,7 @@ def read_drive(drive: str | Path) -> Drive:
 
 
 def drive_path(drive: str | Path) -> Path:
-    """Return where a drive's parameters are; `ValueError` if there is no drive of that name."""
+    """Return the path of a drive's parameters; `ValueError` for an unknown name."""
     name = str(drive)
     if name in DRIVES:
         return Path(__file__).with_name(f"{name}.toml")
@@ -53,11 +53,11 @@ def drive_path(drive: str | Path) -> Path:
 
 
 def read_disk(drive: str | Path = "", partition: int = 0) -> dict[str, Any]:
-    """Return the parameters of a drive, as the engine has them.
+    """Return the parameters of a drive for the native code.
 
     Args:
-        drive: as `read_drive` has it; nothing for :data:`DEFAULT`.
-        partition: bytes that it has to hold, behind its first track of 63 sectors.
+        drive: as for `read_drive`; empty: :data:`DEFAULT`.
+        partition: bytes that it has to hold after its first track of 63 sectors.
 
     Raises:
         OSError: the file cannot be read.

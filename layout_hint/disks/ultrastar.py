@@ -1,9 +1,9 @@
-"""The drives of the IBM Ultrastar 73LZX family, as far as they are known.
+"""The drives of the IBM Ultrastar 73LZX family, with assumptions for unknown parameters.
 
-Hsu and Smith (section 3) print: 10,000 revolutions per minute; an average seek of 4.9 ms; 29 to
-57 MB/s from the inner to the outer tracks, which hold 160 to 340 KB; 27,000 tracks an inch; and
-that seeks are a power of the distance below 5,000 tracks and a straight line above. What is not
-printed is chosen so that these come out.
+Hsu and Smith (section 3) print: 10,000 revolutions per minute; an average seek of 4.9 ms; 29 to 57
+MB/s from the inner to the outer tracks, which hold 160 to 340 KB; 27,000 tracks an inch; and seek
+times that are a power of the distance below 5,000 tracks and a straight line above. Other
+parameters are chosen to match these.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WRITE_SEEK = (0.8, 5.4, 11.0)
 
 
 def ultrastar(heads: int) -> Drive:
-    """Return the member of the family with so many heads."""
+    """Return the member of the family with this number of heads."""
     cylinders = MEMBERS[heads]
     zones = [_zone(number, cylinders) for number in range(ZONES)]
     tracks = (zone.last_cylinder - zone.first_cylinder + 1 for zone in zones)
@@ -59,7 +59,7 @@ def ultrastar(heads: int) -> Drive:
 
 
 def smallest(storage_bytes: float) -> Drive:
-    """Return the smallest member with a fifth more than a size; `ValueError` if none has."""
+    """Return the smallest member with a fifth more than a size; `ValueError` if none is."""
     for heads in MEMBERS:
         drive = ultrastar(heads)
         if drive.sectors * 512 >= 1.25 * storage_bytes:
@@ -85,7 +85,7 @@ def _zone(number: int, cylinders: int) -> Zone:
 
 
 def _seek(single: float, average: float, full: float, cylinders: int) -> list[tuple[int, float]]:
-    """Return points of a curve, so steep at its beginning that the average comes out."""
+    """Return points of a curve; its initial slope is solved for the average."""
     low, high = 0.0, full
     for _ in range(60):
         middle = (low + high) / 2
@@ -97,7 +97,7 @@ def _seek(single: float, average: float, full: float, cylinders: int) -> list[tu
 
 
 def _points(single: float, rise: float, full: float, cylinders: int) -> list[tuple[int, float]]:
-    """Return points: a square root that rises so much up to where a straight line begins."""
+    """Return points: a square root with this rise, up to a straight line."""
     distances = [
         1,
         2,
@@ -123,7 +123,7 @@ def _points(single: float, rise: float, full: float, cylinders: int) -> list[tup
 
 
 def _average(points: list[tuple[int, float]], cylinders: int) -> float:
-    """Return the average over two random cylinders: the longer the distance, the fewer have it."""
+    """Return the average over two random cylinders; long distances are rarer."""
     total = weight = 0.0
     for (near, soon), (far, late) in pairwise(points):
         middle = (near + far) / 2
@@ -136,17 +136,17 @@ def _average(points: list[tuple[int, float]], cylinders: int) -> float:
 
 
 def _overheads(hit: float, miss: float) -> Overheads:
-    told = {
+    times = {
         f"{what}_{found}_after_{before}": hit if found == "hit" else miss
         for what in ("read", "write")
         for found in ("hit", "miss")
         for before in ("read", "write")
     }
-    return Overheads.model_validate(told)
+    return Overheads.model_validate(times)
 
 
 def _buffer() -> Buffer:
-    """Return a drive's own memory: 4 MB, of the size that its sheet says, and plain otherwise."""
+    """Return a drive's own memory: 4 MB as in its data sheet, with plain policies."""
     return Buffer(
         segments=16,
         segment_sectors=512,

@@ -1,1 +1,1 @@
-"""F2FS, which places files by their names at create: its lists of suffixes, learned."""
+"""F2FS, which places files by their suffixes at create: learning its lists of suffixes."""

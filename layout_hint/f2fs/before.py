@@ -1,4 +1,4 @@
-"""What the lists of file systems were before they were changed, to take them back to."""
+"""Backups of file systems' lists, to restore them."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from birthmark.layout_hint.f2fs.extensions import Lists
 
 
 class Before:
-    """A folder with a file for each device: its lists as they were, as a kernel shows them.
+    """A folder with a file for each device: its original lists, in the kernel's format.
 
-    ``kernel`` is the folder in which the kernel shows file systems that are mounted.
+    ``kernel`` is the folder in which the kernel shows mounted file systems.
     """
 
     def __init__(self, folder: Path, kernel: Path) -> None:
         self._folder, self._kernel = folder, kernel
 
     def change(self, device: str, wanted: Lists) -> list[str]:
-        """Make the lists of a device what is wanted; return the lines that did.
+        """Change the lists of a device to ``wanted``; return the lines that were written.
 
-        What they were the first time is kept before anything is written. Raises as
-        ``sysfs.read`` and ``sysfs.write``; called again it goes on where a write was refused.
+        The original lists are saved before the first write. Raises as ``sysfs.read`` and
+        ``sysfs.write``; a second call continues after a refused write.
         """
         there = sysfs.read(device, self._kernel)
         lines = sysfs.changes(there, wanted)
-        kept = self._folder / device
-        if lines and not kept.exists():
+        backup = self._folder / device
+        if lines and not backup.exists():
             self._folder.mkdir(parents=True, exist_ok=True)
-            write_text(kept, str(there))
+            write_text(backup, str(there))
         sysfs.write(device, lines, self._kernel)
         return lines
 
     def take_back(self, device: str) -> list[str]:
-        """Make the lists of a device what they were; return the lines that did.
+        """Restore the lists of a device; return the lines that were written.
 
-        Raises ``ValueError`` where nothing was kept, or what was kept is none.
+        Raises ``ValueError`` without a valid backup.
         """
-        kept = self._folder / device
-        if not kept.exists():
+        backup = self._folder / device
+        if not backup.exists():
             raise ValueError(
-                f"{kept}: expected what the lists were, found none: nothing was changed"
+                f"{backup}: expected the original lists, found none: nothing was changed"
             )
-        was = Lists.parse(kept.read_text(encoding="ascii", errors="replace"), str(kept))
+        was = Lists.parse(backup.read_text(encoding="ascii", errors="replace"), str(backup))
         lines = sysfs.changes(sysfs.read(device, self._kernel), was)
         sysfs.write(device, lines, self._kernel)
-        remove(kept)
+        remove(backup)
         return lines

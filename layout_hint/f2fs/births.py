@@ -1,4 +1,4 @@
-"""The births that a model has counted, by name and by suffix."""
+"""A model's counts of births, by name and by suffix."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from birthmark.predictor.models.model_set import ModelSet
 from birthmark_native import whole_names
 
 SHORT, LOCK, REWRITTEN = "lifespan<=30", "lock", "HotWrite"
-"""The predicates that temperatures are made of; a lock has no data to place."""
+"""The predicates that define temperatures; a lock has no data to place."""
 
 
 class Births:
-    """Births by name: how many (``all``), and how many of them were short, locks, or rewritten.
+    """Births by name: all (``all``), and those that were short, locks, or rewritten.
 
     Attributes:
         level: the confidence of the limits of shares.
-        rows: by suffix, the places of the names that have it, by the kernel's rule.
+        rows: by suffix, the indexes of the names that have it, by the kernel's rule.
     """
 
     def __init__(self, rules: ModelSet[Any]) -> None:
@@ -39,13 +39,13 @@ class Births:
         self.rows = _rows_of(self._names)
 
     def agreeing(self, temperature: Temperature) -> Floats:
-        """Return by name how many births became what a list says."""
+        """Return by name the number of births that match a list's temperature."""
         if temperature == "hot":
             return self.short
         return np.maximum(self.all - self.short - self.rewritten, 0)
 
     def against(self, temperature: Temperature) -> Floats:
-        """Return by name how many births make a list wrong."""
+        """Return by name the number of births that contradict a list."""
         return self.all - self.short if temperature == "hot" else self.rewritten
 
     def having(self, extensions: Iterable[str]) -> Bools:
@@ -65,7 +65,7 @@ def _whole(counts: pa.Table) -> tuple[list[bytes], Floats, Floats]:
 
 
 def _aligned(counts: pa.Table, place: Mapping[bytes, int]) -> Floats:
-    """Return for the names in ``place`` how many births have what was counted."""
+    """Return the counted births of the names in ``place``."""
     found = np.zeros(len(place))
     for name, _, n_m in zip(*_whole(counts), strict=True):
         if name in place:
@@ -74,10 +74,10 @@ def _aligned(counts: pa.Table, place: Mapping[bytes, int]) -> Floats:
 
 
 def _rows_of(names: Sequence[bytes]) -> dict[str, Ints]:
-    """Return for each suffix of a name, or the beginning of one that is long, the names with it.
+    """Return the names with each suffix, or for a long name, with its beginning.
 
-    A suffix is what stands behind a period, and no number: that counts, or is a process's, and
-    says nothing of the files to come.
+    A suffix is the part after a period, except a number: that is a counter or a process, and does
+    not predict future files.
     """
     pieces = {piece for name in names for piece in name.lower().split(b".")[1:]}
     suffixes = {piece[:LONGEST] for piece in pieces if not piece.isdigit()}

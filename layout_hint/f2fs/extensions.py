@@ -1,11 +1,11 @@
-"""The lists of a file system of F2FS: what they hold, and which names they mean.
+"""The extension lists of an F2FS file system, and the names that they match.
 
 F2FS (``fs/f2fs/namei.c``, ``set_file_temperature``) looks a new file's name up in two lists of its
-superblock, of cold extensions and of hot ones. A name that has one is of that temperature for good,
-and its data go to a log of segments of their own. The cold list is asked first. A name has an
-extension (``is_extension_exist`` with ``tmp_ext`` in Linux 6.1; later ``is_temperature_extension``)
-behind any period but one that begins the name, in either case; more may follow it. So ``so`` is of
-``libc.so.6``, and of ``a.sock``, too.
+superblock: cold and hot extensions. A match sets the file's temperature for good, and its data go
+to a separate log of segments. The cold list comes first. A name has an extension
+(``is_extension_exist`` with ``tmp_ext`` in Linux 6.1; later ``is_temperature_extension``) after any
+period but one that begins the name, in either case; more may follow it. So ``so`` matches
+``libc.so.6``, and ``a.sock``, too.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 MOST = 64
-"""The most extensions that a superblock has room for, in both lists (``F2FS_MAX_EXTENSION``)."""
+"""Most extensions of a superblock, in both lists (``F2FS_MAX_EXTENSION``)."""
 
 LONGEST = 7
-"""The most bytes of an extension (``F2FS_EXTENSION_LEN``, of which the last is zero)."""
+"""Most bytes of an extension (``F2FS_EXTENSION_LEN``, including a final zero)."""
 
 Temperature = Literal["cold", "hot"]
 
@@ -27,9 +27,9 @@ _HEADINGS = {"cold": "cold file extension:", "hot": "hot file extension:"}
 
 @dataclass(frozen=True)
 class Lists:
-    """The extensions of each list, in its order.
+    """The extensions of each list, in order.
 
-    Raises ``ValueError`` for what a superblock cannot hold.
+    Raises ``ValueError`` for lists that a superblock cannot hold.
     """
 
     cold: tuple[str, ...] = ()
@@ -48,9 +48,9 @@ class Lists:
 
     @classmethod
     def parse(cls, text: str, where: str) -> Lists:
-        """Return the lists that a kernel shows as ``extension_list``.
+        """Return the lists from a kernel's ``extension_list``.
 
-        Raises ``ValueError``, naming ``where`` and the line, for what is none.
+        Raises ``ValueError``, naming ``where`` and the line, for another format.
         """
         found: dict[str, list[str]] = {}
         own: list[str] | None = None
@@ -70,12 +70,12 @@ class Lists:
             raise ValueError(f"{where}: {error}") from error
 
     def __str__(self) -> str:
-        """Return them as a kernel shows them."""
+        """Return them in the kernel's format."""
         own = (("cold", self.cold), ("hot", self.hot))
         return "".join(f"{line}\n" for key, each in own for line in (_HEADINGS[key], *each))
 
     def temperature(self, name: bytes) -> Temperature | None:
-        """Return the temperature that a new file of that name has; None: none of its own."""
+        """Return the temperature of a new file of that name; None: the default."""
         having = extensions_of(name)
         if any(own.lower().encode() in having for own in self.cold):
             return "cold"
@@ -83,13 +83,13 @@ class Lists:
 
 
 def can_be_written(extension: str) -> bool:
-    """Tell whether a kernel and ``mkfs.f2fs`` take an extension, and mean it and nothing else."""
+    """Return whether a kernel and ``mkfs.f2fs`` take an extension literally."""
     plain = extension.isascii() and extension.isprintable() and not set(extension) & {" ", ","}
     return plain and 1 <= len(extension) <= LONGEST and extension[0] != "!" and extension != "*"
 
 
 def extensions_of(name: bytes) -> frozenset[bytes]:
-    """Return all extensions that a name has, in small letters."""
+    """Return all extensions that a name has, in lower case."""
     return frozenset(_extensions_of(name.lower()))
 
 

@@ -1,20 +1,20 @@
-"""Which suffixes are hot and which are cold, by what a model has counted.
+"""Learning hot and cold suffixes from a model's counts.
 
-Cold is a suffix of whose files it is likely that they stay: that more than half of its births live
-for longer than half a minute (``SHORT``), which is about when data reach the disk, and are not
-written over and over (``REWRITTEN``). That is the lower confidence limit that the model's own rules
-have (Wilson 1927). What a cold list takes from the log of hot data, where F2FS puts all that is
-written in small pieces, are files that would stay there when the rest is dead.
+A suffix is cold if its files are likely to stay: if more than half of its births live for longer
+than half a minute (``SHORT``), about when data reach the disk, and are not rewritten
+(``REWRITTEN``). The test uses the lower confidence limit of the model's own rules (Wilson 1927).
+F2FS puts all data written in small pieces into the log of hot data. A cold list takes files from
+there that would outlive the rest.
 
-Nothing is hot, for that log takes short-lived data and long-lived ones alike. Only where it does
-not (``min_hot_blocks`` 0) it pays to have a hot list, of suffixes whose files die young, have data,
-and to be surer of both lists: three in four of the births are expected to be so.
+Nothing is hot by default, because that log mixes short-lived and long-lived data. With a separate
+log (``min_hot_blocks`` 0) a hot list pays off, of suffixes whose files die young and have data.
+Both lists then need three in four of the births.
 
-A list takes the surest first, as long as the upper confidence limit of the births that it is wrong
-about, of all births, is within the model's bound: of the hot list those that live longer, and the
-bound on false positives; of the cold one those that are written over and over, and the bound on
-false negatives. (What dies before it reaches the disk costs nothing in any log.) Both are counted
-on the births that the model learned from, and by the kernel's rule of what names have a suffix.
+A list takes the most certain suffixes first, while the upper confidence limit of its wrong births,
+as a share of all births, is within the model's bound. For the hot list these are births that live
+longer, with the bound on false positives; for the cold one, rewritten births, with the bound on
+false negatives. (Data that die before they reach the disk cost nothing in any log.) Both are
+counted on the training births, by the kernel's rule for suffixes.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from birthmark.predictor.models.rules.model import interval
 from birthmark.training.config import LISTED
 
 KIND = LISTED
-"""The kind of models whose counts are asked, and whose level of confidence counts."""
+"""The type of models whose counts and confidence level are used."""
 
 MKFS_ROOM = 24
-"""How many extensions ``mkfs.f2fs`` has room for behind its own forty (f2fs-tools 1.15)."""
+"""Number of extensions for which ``mkfs.f2fs`` has room after its own forty (f2fs-tools 1.15)."""
 
 _SURE, _LIKELY = 0.75, 0.5
 _LEAST_DATA = 1.0
 
 
 class Counted(Protocol):
-    """The parts of ``TrainedModel`` that lists are made of."""
+    """The parts of ``TrainedModel`` that lists are learned from."""
 
     parameters: dict[str, Any]
 
     def of_kind(self, kind: str) -> ModelSet[Any]:
-        """Return the models of ``kind``; raise ``ValueError`` where there are none."""
+        """Return the models of ``kind``; raise ``ValueError`` if there are none."""
 
 
 @dataclass(frozen=True)
 class Suffix:
     """A suffix of a list, with its evidence.
 
-    Of ``births`` files whose names have it, ``agree`` became what the list says, and at least the
-    share ``lower`` of such files are expected to.
+    ``births`` files have it; ``agree`` of them match the list's temperature, and at least the share
+    ``lower`` of future ones are expected to.
     """
 
     extension: str
@@ -68,11 +68,11 @@ class Suffix:
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a whole list says: of so many births, and of how many wrongly.
+class Claim:
+    """The births that a whole list claims, and the wrong ones among them.
 
     ``upper`` is the upper confidence limit of the wrong ones, as a share of all births, and
-    ``bound`` what it is kept within.
+    ``bound`` its limit.
     """
 
     births: int
@@ -83,25 +83,25 @@ class Said:
 
 @dataclass(frozen=True)
 class Learned:
-    """The lists that a model makes, the evidence of each suffix, and what each list says.
+    """The lists learned from a model, with the evidence of each suffix and list.
 
-    ``births`` are all that the model learned from with a name and a known end.
+    ``births`` are all training births with a name and a known end.
     """
 
     suffixes: tuple[Suffix, ...]
     births: int
-    hot: Said
-    cold: Said
+    hot: Claim
+    cold: Claim
 
     @property
     def lists(self) -> Lists:
-        """The lists, the suffixes of most births first."""
+        """The lists, suffixes with most births first."""
         return Lists(*(self._of(temperature) for temperature in ("cold", "hot")))
 
     def mkfs_options(self) -> str:
-        """Return them as options of ``mkfs.f2fs``: those of most births for which it has room.
+        """Return them as options of ``mkfs.f2fs``: those with most births, as many as fit.
 
-        It puts them behind its own.
+        ``mkfs.f2fs`` appends them to its own.
         """
         first = Learned(self.suffixes[:MKFS_ROOM], self.births, self.hot, self.cold).lists
         named = {"-e": first.cold, "-E": first.hot}
@@ -112,11 +112,11 @@ class Learned:
 
 
 def learn(model: Counted, abstaining: Iterable[str] = (), hot: bool = False) -> Learned:
-    """Return the lists that a model makes, which was loaded with its counts.
+    """Return the lists of a model that was loaded with its counts.
 
-    ``hot`` says whether the log of hot data is that of hot files alone, and there is a hot list; so
-    there is none where the model abstains from saying that lives are short. Raises ``ValueError``
-    for a model that has not learned the predicates, or by rules.
+    ``hot``: whether the log of hot data is for hot files only, so that there is a hot list; not if
+    the model abstains from short lives. Raises ``ValueError`` for a model that has not learned the
+    predicates, or has no rules.
     """
     rules = model.of_kind(KIND)
     if lacking := [key for key in (SHORT, LOCK, REWRITTEN) if key not in rules]:
@@ -126,16 +126,16 @@ def learn(model: Counted, abstaining: Iterable[str] = (), hot: bool = False) -> 
     found = judge.surest("cold")
     if hot and SHORT not in abstaining:
         found += judge.surest("hot")
-    kept = sorted(found, key=lambda own: (-own.agree, own.extension))[:MOST]
-    lists = {t: [own for own in kept if own.temperature == t] for t in ("cold", "hot")}
+    suffixes = sorted(found, key=lambda own: (-own.agree, own.extension))[:MOST]
+    lists = {t: [own for own in suffixes if own.temperature == t] for t in ("cold", "hot")}
     rows = births.having(own.extension for own in lists["cold"])
     others = births.having(own.extension for own in lists["hot"]) & ~rows
-    said = {"cold": judge.said("cold", rows), "hot": judge.said("hot", others)}
-    return Learned(tuple(kept), int(births.all.sum()), said["hot"], said["cold"])
+    claims = {"cold": judge.claim("cold", rows), "hot": judge.claim("hot", others)}
+    return Learned(tuple(suffixes), int(births.all.sum()), claims["hot"], claims["cold"])
 
 
 class _Judge:
-    """Says which suffixes a list takes, each of a share of ``least``, and how often it is wrong."""
+    """Selects the suffixes of a list, each with a share of ``least``, and bounds its errors."""
 
     def __init__(self, births: Births, parameters: Mapping[str, Any], least: float) -> None:
         self._births, self._confidence = births, parameters["confidence"]
@@ -143,27 +143,27 @@ class _Judge:
         self._least = least
 
     def surest(self, temperature: Temperature) -> list[Suffix]:
-        """Return the suffixes that a list takes: the surest, within the bound."""
+        """Return the suffixes of a list: the most certain ones, within the bound."""
         births, claimed = self._births, np.zeros(len(self._births.all), dtype=np.bool_)
-        taken = []
+        suffixes = []
         for suffix in sorted(self._sure(temperature), key=lambda own: (-own.lower, own.extension)):
             more = claimed | births.having([suffix.extension])
-            said = self.said(temperature, more)
-            if said.births > int(births.all[claimed].sum()) and said.upper <= said.bound:
+            claim = self.claim(temperature, more)
+            if claim.births > int(births.all[claimed].sum()) and claim.upper <= claim.bound:
                 claimed = more
-                taken.append(suffix)
-        return taken
+                suffixes.append(suffix)
+        return suffixes
 
-    def said(self, temperature: Temperature, rows: Bools) -> Said:
-        """Return what a list says that means these names."""
+    def claim(self, temperature: Temperature, rows: Bools) -> Claim:
+        """Return the claim of a list that matches these names."""
         births = float(self._births.all[rows].sum())
         wrong = float(self._births.against(temperature)[rows].sum())
         total = int(self._births.all.sum())
         upper = upper_limits(np.array([[wrong]]), total, self._confidence)[0] if total else 1.0
-        return Said(int(births), int(wrong), float(upper), self._bounds[temperature])
+        return Claim(int(births), int(wrong), float(upper), self._bounds[temperature])
 
     def _sure(self, temperature: Temperature) -> Iterator[Suffix]:
-        """Yield the suffixes of which that share is expected, and whose files have data."""
+        """Yield the suffixes with at least that share whose files have data."""
         births, agreeing = self._births, self._births.agreeing(temperature)
         for extension, rows in births.rows.items():
             n_a, n_m = births.all[rows].sum(), agreeing[rows].sum()

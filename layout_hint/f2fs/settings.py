@@ -1,4 +1,4 @@
-"""Where the lists of F2FS are, and where is kept what they were: declared here alone."""
+"""Settings of F2FS: the kernel's folder, and that of backups."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from birthmark.data.settings import Strict
 
 
 class Places(Strict):
-    """The folders of ``birthmark f2fs``."""
+    """The folders of ``birthmark layout f2fs``."""
 
     before: Path = Field(
         default=Path("/var/lib/birthmark/f2fs"),
-        description="folder that keeps what lists were before they were changed",
+        description="folder of the lists' backups",
     )
     kernel: Path = Field(
         default=Path("/sys/fs/f2fs"),
-        description="folder in which the kernel shows each F2FS that is mounted",
+        description="folder in which the kernel shows mounted F2FS",
     )

@@ -1,9 +1,9 @@
-"""The lists of a file system that is mounted, read and changed through sysfs.
+"""Reading and changing the lists of a mounted file system through sysfs.
 
-``kernel`` is the folder in which the kernel shows each F2FS that is mounted, ``/sys/fs/f2fs``. It
-takes one change at a time (``Documentation/ABI/testing/sysfs-fs-f2fs``,
-``extension_list``): ``[h]db`` adds to the hot list, ``[c]!jpg`` takes from the cold one. Each is in
-the superblock on the disk when the write returns.
+``kernel`` is the folder in which the kernel shows each mounted F2FS, ``/sys/fs/f2fs``. It accepts
+one change at a time (``Documentation/ABI/testing/sysfs-fs-f2fs``, ``extension_list``): ``[h]db``
+adds to the hot list, ``[c]!jpg`` removes from the cold one. Each is on the disk when the write
+returns.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ _FILE, _SMALL = "extension_list", "min_hot_blocks"
 
 
 def mounted(kernel: Path) -> list[str]:
-    """Return the devices whose F2FS is mounted, by name."""
+    """Return the names of the devices with a mounted F2FS."""
     return sorted(path.parent.name for path in kernel.glob(f"*/{_FILE}"))
 
 
 def read(device: str, kernel: Path) -> Lists:
     """Return the lists of a device, such as ``sda1``.
 
-    Raises ``ValueError`` where no F2FS of it is mounted, or its lists cannot be understood.
+    Raises ``ValueError`` if it has no mounted F2FS, or lists of another format.
     """
     path = kernel / device / _FILE
     if Path(device).name != device or not path.is_file():
         there = ", ".join(mounted(kernel)) or "none"
-        raise ValueError(f"{path}: expected an F2FS that is mounted; those that are: {there}")
+        raise ValueError(f"{path}: expected a mounted F2FS, one of: {there}")
     return Lists.parse(path.read_text(encoding="utf-8", errors="replace"), str(path))
 
 
 def small_is_hot(device: str, kernel: Path) -> bool:
-    """Tell whether all that is written in small pieces goes to the log of hot data there.
+    """Return whether all data written in small pieces go to the log of hot data.
 
-    So it is unless ``min_hot_blocks`` is 0. Raises ``ValueError`` where that is no number.
+    They do unless ``min_hot_blocks`` is 0. Raises ``ValueError`` if that is no number.
     """
     path = kernel / device / _SMALL
     if not path.is_file():
@@ -48,10 +48,10 @@ def small_is_hot(device: str, kernel: Path) -> bool:
 
 
 def changes(there: Lists, wanted: Lists) -> list[str]:
-    """Return the lines that make the lists what is wanted, in the order that a kernel takes.
+    """Return the lines that turn the lists into ``wanted``, in the order that a kernel accepts.
 
-    What goes, goes first, since there may be no room. Extensions keep the places that they have: in
-    which order those of one list stand is nothing to a kernel.
+    Removals come first, because there may be no room. Extensions keep their places: a kernel
+    ignores the order within a list.
     """
     return [*_lines(there, wanted, "!"), *_lines(wanted, there, "")]
 

@@ -20,8 +20,8 @@ RM_SYSINIT(birthmark_settings, &birthmark.sc_settings, "birthmark settings");
 MTX_SYSINIT(birthmark_queue, &birthmark.sc_queue, "birthmark queue", MTX_DEF);
 
 /*
- * In a create: the parent's vnode is locked, and FFS holds a lock that must not
- * be slept in. Nothing is allocated, and no one is waited for.
+ * In a create: the parent's vnode is locked, and FFS holds a lock under which
+ * sleeping is forbidden. Nothing is allocated or waited for.
  */
 static int
 birthmark_ask(const struct ffs_create *new)
@@ -70,7 +70,7 @@ static const struct ffs_hint_ops birthmark_ops = {
 	.h_outcome = birthmark_outcome
 };
 
-/* Wakes those that wait for a question. Q is held. */
+/* Wakes the readers that wait for a question. Q is held. */
 void
 birthmark_wake(struct birthmark_softc *sc)
 {
@@ -81,8 +81,8 @@ birthmark_wake(struct birthmark_softc *sc)
 }
 
 /*
- * A file system came or went: perhaps that with the region. Not at once, since
- * that thread has the mount busy, which the settings wait for.
+ * A file system came or went: perhaps that with the region. Handled later,
+ * since this thread has the mount busy, which the settings wait for.
  */
 static void
 birthmark_task(void *arg, int pending __unused)
@@ -140,8 +140,8 @@ birthmark_load(struct birthmark_softc *sc)
 }
 
 /*
- * First who could change something, then the region, then the hook: when FFS
- * has let go of that, no create is in here any more.
+ * First the sources of changes, then the region, then the hook: when FFS has
+ * released it, no create is in here any more.
  */
 static void
 birthmark_unload(struct birthmark_softc *sc)

@@ -43,7 +43,7 @@ birthmark_dev_destroy(struct birthmark_softc *sc)
 	destroy_dev(sc->sc_dev);
 }
 
-/* Puts a checked image, or none, in the place of the one before. */
+/* Replaces the image by a checked one, or by none. */
 static void
 birthmark_swap(struct birthmark_softc *sc, const struct bm_slot *slot)
 {
@@ -55,7 +55,7 @@ birthmark_swap(struct birthmark_softc *sc, const struct bm_slot *slot)
 	before = bm_hook_swap(&sc->sc_hook, slot);
 	mtx_unlock(&sc->sc_queue);
 	rm_wunlock(&sc->sc_settings);
-	/* Whoever looked something up in it has left the read section. */
+	/* All lookups in it have left the read section. */
 	free(__DECONST(void *, before), M_BIRTHMARK);
 	(void)birthmark_apply(sc, &sc->sc_hook.config, sc->sc_enable);
 	sx_xunlock(&sc->sc_writer);
@@ -112,15 +112,15 @@ birthmark_status(struct birthmark_softc *sc, struct bm_state *state)
 static int
 birthmark_answer(struct birthmark_softc *sc, const struct bm_decision *decision)
 {
-	int taken;
+	int accepted;
 
 	if (decision->version != BM_HINT_VERSION ||
 	    (decision->verdict & ~BM_HOT_ALL) != 0)
 		return (EINVAL);
 	mtx_lock(&sc->sc_queue);
-	taken = bm_hook_answer(&sc->sc_hook, decision->id, decision->verdict);
+	accepted = bm_hook_answer(&sc->sc_hook, decision->id, decision->verdict);
 	mtx_unlock(&sc->sc_queue);
-	return (taken ? 0 : ENOENT);
+	return (accepted ? 0 : ENOENT);
 }
 
 static int
@@ -159,7 +159,7 @@ birthmark_ioctl(struct cdev *dev __unused, u_long command, caddr_t data,
 	}
 }
 
-/* Takes a question; with none there, waits for one if it may. */
+/* Takes a question; with none there, waits for one if allowed. */
 static int
 birthmark_next(struct birthmark_softc *sc, struct bm_question *question,
     int wait)

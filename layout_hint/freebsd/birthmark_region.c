@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: BSD-2-Clause
  *
  * The module birthmark: the region. It is in effect on one file system while
- * that is mounted, a model can be asked, and it is enabled; else FFS is as if
- * there were no module.
+ * that is mounted, there is a model, and it is enabled; else FFS is as if there
+ * were no module.
  */
 #include "birthmark_var.h"
 
-/* Says in the books where the region is, and what of it is used. */
+/* Records in the books where the region is, and its use. */
 static void
 birthmark_books(struct birthmark_softc *sc, uint64_t inodes, uint64_t frags)
 {
@@ -51,7 +51,7 @@ birthmark_disarm(struct birthmark_softc *sc)
 	birthmark_books(sc, 0, 0);
 }
 
-/* Whether there is something to ask, and a place for what is hot. */
+/* Whether there is a source of verdicts, and a region for hot files. */
 static int
 birthmark_wanted(struct birthmark_softc *sc, const struct bm_config *config,
     int enable)
@@ -88,7 +88,7 @@ birthmark_find(const struct bm_config *config, struct mount **mpp,
 	return (0);
 }
 
-/* Takes settings that bm_config_error() has nothing to say of. */
+/* Accepts settings that bm_config_error() accepts. */
 static void
 birthmark_configure(struct birthmark_softc *sc, const struct bm_config *config,
     int enable)
@@ -101,22 +101,22 @@ birthmark_configure(struct birthmark_softc *sc, const struct bm_config *config,
 }
 
 /*
- * Takes settings, and puts the region into effect, or out of it, as they say;
- * or does nothing, and says why there can be no such region now.
+ * Accepts settings, and enables or disables the region accordingly; or changes
+ * nothing, and reports why there can be no such region now.
  */
 int
 birthmark_apply(struct birthmark_softc *sc, const struct bm_config *config,
     int enable)
 {
-	struct bm_config taken = *config;
+	struct bm_config accepted = *config;
 	struct ffs_region region;
 	struct mount *mp = NULL;
 	uint64_t inodes = 0, frags = 0;
 	int error;
 
 	sx_assert(&sc->sc_writer, SA_XLOCKED);
-	if (birthmark_wanted(sc, &taken, enable)) {
-		error = birthmark_find(&taken, &mp, &region);
+	if (birthmark_wanted(sc, &accepted, enable)) {
+		error = birthmark_find(&accepted, &mp, &region);
 		if (error != 0)
 			return (error);
 		error = ffs_hint_set(mp, &region);
@@ -128,7 +128,7 @@ birthmark_apply(struct birthmark_softc *sc, const struct bm_config *config,
 	/* A mount must not be busied twice: an unmount may wait in between. */
 	if (mp == NULL || fsidcmp(&sc->sc_fsid, &mp->mnt_stat.f_fsid) != 0)
 		birthmark_disarm(sc);
-	birthmark_configure(sc, &taken, enable);
+	birthmark_configure(sc, &accepted, enable);
 	if (mp == NULL)
 		return (0);
 	sc->sc_region = region;
@@ -159,8 +159,8 @@ birthmark_used(struct birthmark_softc *sc)
 }
 
 /*
- * Takes settings, all or none. A region is looked for even if it is not to be
- * in effect yet, so that one that cannot be is refused now.
+ * Accepts settings, all or none. The region is computed even if it is not
+ * enabled yet, so that an impossible one is refused now.
  */
 int
 birthmark_config(struct birthmark_softc *sc, const struct bm_config *config)

@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * The module birthmark: what its parts share.
+ * The module birthmark: shared declarations.
  */
 #ifndef BIRTHMARK_VAR_H
 #define	BIRTHMARK_VAR_H

@@ -15,15 +15,15 @@
 #include <stdint.h>
 #endif
 
-/* The low and the high end of something: [lo, hi). */
+/* A half-open interval [lo, hi). */
 struct ffs_range {
 	uint32_t	lo;
 	uint32_t	hi;
 };
 
 /*
- * What of a region others are kept out of, while there is room elsewhere;
- * numbered as BM_REGION_... in birthmark_hint.h.
+ * The parts of a region that are closed to others, while there is room
+ * elsewhere; numbered as BM_REGION_... in birthmark_hint.h.
  */
 enum ffs_region_mode {
 	FFS_REGION_NONE = 0,		/* there is no region */
@@ -62,7 +62,7 @@ struct ffs_sizes {
 	uint32_t	s_lazy;		/* inodes are made as they are needed */
 };
 
-/* What ffs_region_of() says. */
+/* Results of ffs_region_of(). */
 enum ffs_region_error {
 	FFS_REGION_OK = 0,
 	FFS_REGION_BEYOND = 1,	/* it ends behind the file system */
@@ -73,7 +73,7 @@ enum ffs_region_error {
 	FFS_REGION_NO_DATA = 6	/* no whole fragment for data */
 };
 
-/* What became of a hint; numbered as enum bm_outcome in birthmark_hint.h. */
+/* Outcome of a hint; numbered as enum bm_outcome in birthmark_hint.h. */
 enum ffs_hint_outcome {
 	FFS_HINT_INODE_PLACED = 0,
 	FFS_HINT_BLOCK_PLACED = 1,
@@ -183,7 +183,7 @@ ffs_region_of(const struct ffs_sizes *s, uint64_t start, uint64_t length,
 	return (FFS_REGION_OK);
 }
 
-/* What to tell whoever asked for a region that cannot be. */
+/* The message for a region that cannot be. */
 static inline const char *
 ffs_region_text(enum ffs_region_error error)
 {
@@ -226,22 +226,22 @@ ffs_region_has_frag(const struct ffs_region *region, uint64_t bno)
 }
 
 /*
- * The bytes of a group's map of free fragments that others are kept out of.
- * Empty if the region is merely preferred, or is in another group.
+ * The bytes of a group's map of free fragments that are closed to others. Empty
+ * if the region is merely preferred, or is in another group.
  */
 static inline struct ffs_range
 ffs_region_kept_frags(const struct ffs_region *region, uint32_t cg)
 {
-	struct ffs_range kept = { 0, 0 };
+	struct ffs_range reserved = { 0, 0 };
 
 	if (region->r_mode >= FFS_REGION_DATA && region->r_cg == cg) {
-		kept.lo = region->r_frags.lo / 8;
-		kept.hi = (region->r_frags.hi + 7) / 8;
+		reserved.lo = region->r_frags.lo / 8;
+		reserved.hi = (region->r_frags.hi + 7) / 8;
 	}
-	return (kept);
+	return (reserved);
 }
 
-/* The inodes of a group that others are kept out of. */
+/* The inodes of a group that are closed to others. */
 static inline struct ffs_range
 ffs_region_kept_inodes(const struct ffs_region *region, uint32_t cg)
 {
@@ -252,8 +252,8 @@ ffs_region_kept_inodes(const struct ffs_region *region, uint32_t cg)
 }
 
 /*
- * A group's free inodes as ffs_dirpref() is to see them: none if the region keeps
- * them all, for no directory could stay there.
+ * A group's free inodes as ffs_dirpref() is to see them: none if the region
+ * closes them all, for no directory could stay there.
  */
 static inline uint32_t
 ffs_region_nifree(const struct ffs_region *region, uint32_t cg, uint32_t nifree)
@@ -273,21 +273,21 @@ ffs_hint_clear(const uint8_t *map, uint32_t lo, uint32_t hi)
 	return (lo < hi ? lo : hi);
 }
 
-/* As that, but outside of the range kept. */
+/* As that, but outside of a reserved range. */
 static inline uint32_t
 ffs_hint_clear_around(const uint8_t *map, uint32_t lo, uint32_t hi,
-    struct ffs_range kept)
+    struct ffs_range reserved)
 {
 	uint32_t at;
 
-	if (kept.lo >= kept.hi)
+	if (reserved.lo >= reserved.hi)
 		return (ffs_hint_clear(map, lo, hi));
-	if (lo < kept.lo) {
-		at = ffs_hint_clear(map, lo, (uint32_t)ffs_hint_min(kept.lo, hi));
-		if (at < kept.lo && at < hi)
+	if (lo < reserved.lo) {
+		at = ffs_hint_clear(map, lo, (uint32_t)ffs_hint_min(reserved.lo, hi));
+		if (at < reserved.lo && at < hi)
 			return (at);
 	}
-	return (ffs_hint_clear(map, lo > kept.hi ? lo : kept.hi, hi));
+	return (ffs_hint_clear(map, lo > reserved.hi ? lo : reserved.hi, hi));
 }
 
 /*
@@ -296,12 +296,12 @@ ffs_hint_clear_around(const uint8_t *map, uint32_t lo, uint32_t hi,
  */
 static inline int64_t
 ffs_hint_inode(const uint8_t *inosused, uint32_t ipg, uint32_t rotor,
-    struct ffs_range kept)
+    struct ffs_range reserved)
 {
-	uint32_t at = ffs_hint_clear_around(inosused, rotor / 8 * 8, ipg, kept);
+	uint32_t at = ffs_hint_clear_around(inosused, rotor / 8 * 8, ipg, reserved);
 
 	if (at >= ipg)
-		at = ffs_hint_clear_around(inosused, 0, ipg, kept);
+		at = ffs_hint_clear_around(inosused, 0, ipg, reserved);
 	return (at < ipg ? (int64_t)at : -1);
 }
 
@@ -325,17 +325,17 @@ ffs_hint_scan(const uint8_t *map, uint32_t lo, uint32_t hi,
  */
 static inline int64_t
 ffs_hint_search(const uint8_t *map, uint32_t bytes, uint32_t start,
-    struct ffs_range kept, const uint8_t *table, uint8_t mask)
+    struct ffs_range reserved, const uint8_t *table, uint8_t mask)
 {
 	uint32_t round, lo, at, hi;
 
 	for (round = 0; round < 2; round++) {
 		lo = round == 0 ? start : 0;
-		hi = (uint32_t)ffs_hint_min(kept.lo, bytes);
+		hi = (uint32_t)ffs_hint_min(reserved.lo, bytes);
 		at = ffs_hint_scan(map, lo, hi, table, mask);
 		if (at < hi)
 			return (at);
-		lo = lo > kept.hi ? lo : kept.hi;
+		lo = lo > reserved.hi ? lo : reserved.hi;
 		at = ffs_hint_scan(map, lo, bytes, table, mask);
 		if (at < bytes)
 			return (at);
@@ -374,11 +374,10 @@ ffs_hint_run(uint8_t map, uint32_t frag, uint32_t length)
 }
 
 /*
- * The first of want free fragments within a range, which are of one block of
- * frag: in the shortest run that has enough, of those the first. -1 if there is
- * none. The table says which runs a byte of the map has, as the kernel's
- * fragtbl[frag] does, so that no more is looked at than a byte of the map at a
- * time, as in ffs_mapsearch().
+ * The first of want free fragments within a range, all in one block of frag: in
+ * the first of the shortest runs that have enough. -1 if there is none. The
+ * table lists the runs of a byte of the map, as the kernel's fragtbl[frag]
+ * does, so that the search goes byte by byte, as in ffs_mapsearch().
  */
 static inline int64_t
 ffs_hint_fit(const uint8_t *free, struct ffs_range within, uint32_t frag,
@@ -418,13 +417,13 @@ struct vnode;
 
 /*
  * In i_flag, beyond those of inode.h: that a file was made while its mount had a
- * region, and that it was given an inode there for being hot. They are forgotten
+ * region, and that it was given an inode there for being hot. They are dropped
  * with the vnode.
  */
 #define	IN_HINTED	0x20000000
 #define	IN_HOT		0x40000000
 
-/* What is asked at a create. The name is valid during the call. */
+/* A query at a create. The name is valid during the call. */
 struct ffs_create {
 	const char	*c_name;
 	size_t		 c_len;
@@ -434,8 +433,8 @@ struct ffs_create {
 };
 
 /*
- * Who knows. Both are called in a read section of a lock that must not be slept
- * in, h_outcome with the ufsmount lock held, too.
+ * The source of hints. Both are called in a read section of a lock that must
+ * not be slept in, h_outcome with the ufsmount lock held, too.
  */
 struct ffs_hint_ops {
 	int	(*h_ask)(const struct ffs_create *);	/* 1: hot */
@@ -448,9 +447,9 @@ void	ffs_hint_unregister(const struct ffs_hint_ops *);
 
 /*
  * The region of a mounted file system, which the caller has busy: find computes
- * it, and says on the console why if there is none; set makes it the one in
- * effect (NULL: none), or fails and leaves the one that is; used counts what is
- * taken of it on disk. set and used sleep.
+ * it, and prints on the console why if there is none; set makes it the one in
+ * effect (NULL: none), or fails and leaves the former one; used counts its use
+ * on disk. set and used sleep.
  */
 int	ffs_hint_find(struct mount *, uint64_t, uint64_t, uint32_t,
 	    struct ffs_region *);

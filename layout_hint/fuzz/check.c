@@ -1,6 +1,6 @@
 /*
- * Any bytes as an image: bm_image_check() stays inside of them and ends, and
- * an image that it accepts can be asked, in no more steps than it declares.
+ * Any bytes as an image: bm_image_check() stays inside of them and ends, and a
+ * lookup in an accepted image takes no more steps than it declares.
  */
 #include <stdint.h>
 #include <stdlib.h>

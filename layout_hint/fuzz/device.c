@@ -1,7 +1,7 @@
 /*
  * Any bytes as frames to the home in user space: it stays inside of them,
- * refuses with a text, and its books agree. The first byte says whether images
- * are made right before they are loaded.
+ * refuses with a text, and its books agree. The first byte selects whether
+ * images are corrected before they are loaded.
  */
 #include <stdlib.h>
 #include <string.h>

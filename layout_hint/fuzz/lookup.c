@@ -1,9 +1,9 @@
 /*
- * Any content behind a header that is made right, and a create: what the check
- * accepts, the lookup stays inside of, and it ends after no more steps than the
- * image declares, and says yes of no predicate that there is not.
+ * Any content behind a corrected header, and a create: the lookup stays inside
+ * of an accepted image, ends after no more steps than the image declares, and
+ * never answers yes for a predicate that does not exist.
  *
- * The image is as long as its header says; what follows is the create.
+ * The image is as long as its header says; the create follows.
  */
 #include <stdint.h>
 #include <stdlib.h>

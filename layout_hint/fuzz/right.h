@@ -1,6 +1,6 @@
 /*
- * What the targets that read images share: headers that are made right, and
- * mutations that an image is attacked with.
+ * Shared by the targets that read images: corrected headers, and mutations of
+ * images.
  */
 #ifndef RIGHT_H
 #define	RIGHT_H
@@ -40,8 +40,8 @@ place_at(uint32_t random, size_t size, size_t bytes)
 }
 
 /*
- * Puts one, two or four words of the bytes in the place of others: nodes and
- * whole trees come to be shared, predicates to be repeated, chains to be long.
+ * Copies one, two or four words over others: nodes and whole trees become
+ * shared, predicates repeated, chains long.
  */
 static inline void
 share(uint8_t *bytes, size_t size, unsigned int seed)

@@ -186,7 +186,7 @@ static void
 bm_do_answer(struct bm_home *home, const void *bytes, struct bm_reply *reply)
 {
 	struct bm_decision decision;
-	int taken;
+	int accepted;
 
 	memcpy(&decision, bytes, sizeof(decision));
 	if ((decision.verdict & ~BM_HOT_ALL) != 0) {
@@ -195,9 +195,9 @@ bm_do_answer(struct bm_home *home, const void *bytes, struct bm_reply *reply)
 		return;
 	}
 	(void)pthread_mutex_lock(&home->queue);
-	taken = bm_hook_answer(&home->hook, decision.id, decision.verdict);
+	accepted = bm_hook_answer(&home->hook, decision.id, decision.verdict);
 	(void)pthread_mutex_unlock(&home->queue);
-	if (!taken)
+	if (!accepted)
 		bm_refuse(reply, ENOENT, "answer: no such question waits");
 }
 

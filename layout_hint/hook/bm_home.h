@@ -20,7 +20,7 @@ struct bm_home {
 	pthread_cond_t		asked;		/* a question is in the queue */
 };
 
-/* What is given back to a command: a code (0 or an errno) and bytes. */
+/* The reply to a command: a code (0 or an errno) and bytes. */
 struct bm_reply {
 	uint32_t	code;
 	uint32_t	length;
@@ -48,11 +48,11 @@ uint32_t bm_home_load(struct bm_home *, const void *image, size_t size,
 /* The most bytes that a command may have; 0 if it is unknown. */
 uint32_t bm_home_longest(uint32_t command);
 
-/* Does a command of birthmark_hint.h, whatever its bytes are. */
+/* Does a command of birthmark_hint.h, with any bytes. */
 void	bm_home_do(struct bm_home *, uint32_t command, const void *bytes,
 	    uint32_t length, struct bm_reply *);
 
-/* Refuses: the code, and a text of what was expected. */
+/* Refuses: the code, and a text with the expectation. */
 void	bm_refuse(struct bm_reply *, int code, const char *text);
 
 #endif /* BM_HOME_H */

@@ -148,7 +148,7 @@ bm_hook_mode(const struct bm_hook *hook)
 	return (hook->config.mode);
 }
 
-/* What is asked of a directory, and of anything else. */
+/* The verdicts for a directory, and for anything else. */
 static uint32_t
 bm_kinds(int directory)
 {
@@ -175,7 +175,7 @@ bm_shape(const struct bm_create *create)
 	return (seen.values[BM_VALUE_SHAPE]);
 }
 
-/* What is unknown is 0, whatever the create has there. */
+/* Unknown members are 0, whatever the create has there. */
 static void
 bm_key(struct bm_entry *key, const struct bm_create *create, int directory)
 {
@@ -287,7 +287,7 @@ bm_question_fill(struct bm_question *question, const struct bm_create *create,
 		memcpy(question->name, create->name, len);
 }
 
-/* Puts a question for a key in its entry, which may have been another's. */
+/* Puts a question for a key into its entry, which may have been another's. */
 static enum bm_found
 bm_put(struct bm_hook *hook, struct bm_entry *entry, const struct bm_entry *key,
     const struct bm_create *create, struct bm_question *question)

@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * The layout hook: what a file system asks, at a create, of a model.
+ * The layout hook: a file system's queries to a model at creates.
  *
  * One source for the kernel and for programs: freestanding C99. It allocates
  * nothing, sleeps never, has no floating point, and every loop is bounded; all
@@ -39,13 +39,13 @@
 #include "birthmark_hint.h"
 
 /*
- * Decisions that are kept: sets of entries, of which the one not used for the
- * longest goes. Questions that wait to be read. Both are of fixed size.
+ * Sizes of the cache of decisions, with the least recently used entry of a set
+ * replaced, and of the queue of questions.
  */
 #define	BM_CACHE_SETS		1024U	/* a power of two */
 #define	BM_CACHE_WAYS		4U
 #define	BM_QUEUE_MAX		256U	/* a power of two */
-#define	BM_WAIT_ASKS		8192U	/* asks; then a question is put anew */
+#define	BM_WAIT_ASKS		8192U	/* asks; then a question is asked again */
 
 /* An image that bm_hook_check() has accepted. */
 struct bm_slot {
@@ -62,10 +62,11 @@ enum bm_entry_state {
 };
 
 /*
- * A decision, by what the create is known by: its name's shape (numbers folded
- * to #, random words to @, as in the image format, so that all lock files of a
- * kind are one), mode, uid, gid, which of these are known, and whether it is a
- * directory. The hour is not part: a day's creates would share nothing.
+ * A decision, keyed by the shape of the create's name (numbers folded to #,
+ * random words to @, as in the image format, so that all lock files of a kind
+ * are one), mode, uid, gid, which of these are known, and whether it is a
+ * directory. The hour is not part of the key: a day's creates would share
+ * nothing.
  */
 struct bm_entry {
 	uint32_t	shape;
@@ -82,7 +83,7 @@ struct bm_entry {
 	uint8_t		verdict;
 };
 
-/* All of it is private, but for reading counters. About 220 KB. */
+/* Private, except for reading counters. About 220 KB. */
 struct bm_hook {
 	struct bm_slot		slot;		/* S */
 	struct bm_config	config;		/* S */
@@ -97,7 +98,7 @@ struct bm_hook {
 	struct bm_question	queue[BM_QUEUE_MAX];	/* Q */
 };
 
-/* What bm_hook_find() says. */
+/* Results of bm_hook_find(). */
 enum bm_found {
 	BM_DECIDED = 0,		/* the verdict is known */
 	BM_WAITS = 1,		/* it was asked for before: cold */
@@ -110,39 +111,38 @@ void	bm_hook_init(struct bm_hook *);
 
 /*
  * Checks an image (in memory that no one writes) and finds the three predicates
- * in it. BM_OK: the slot can be given to bm_hook_swap(); else why not, counted.
+ * in it. BM_OK: the slot can be given to bm_hook_swap(); else the reason,
+ * counted.
  */
 uint32_t bm_hook_check(struct bm_hook *, const void *image, size_t size,
 	    struct bm_slot *slot);
 
 /*
- * Puts another image in the place of the one before, which is returned (NULL if
- * there was none), and forgets all decisions. An empty slot (image NULL)
- * leaves the hook without one.
+ * Replaces the image and returns the former one (NULL if there was none), and
+ * drops all decisions. An empty slot (image NULL) leaves the hook without one.
  */
 const void *bm_hook_swap(struct bm_hook *, const struct bm_slot *slot);
 
-/* Takes mode, policy and the rest; 0 if they are not as they should be. */
+/* Sets mode, policy and the rest; 0 if they are invalid. */
 int	bm_hook_configure(struct bm_hook *, const struct bm_config *);
 
-/* Why bm_hook_configure() would refuse, or NULL. */
+/* The reason for which bm_hook_configure() would refuse, or NULL. */
 const char *bm_config_error(const struct bm_config *);
 
 /*
  * The verdict on a create, as far as the policy follows it: bits of BM_HOT_...,
- * 0 for cold. In query mode a create that nothing is known of is cold, and its
- * question is queued. mode has no type bits; history and client are not used in
- * query mode.
+ * 0 for cold. In query mode an unknown create is cold, and its question is
+ * queued. mode has no type bits; query mode ignores history and client.
  */
 uint32_t bm_hook_ask(struct bm_hook *, const struct bm_create *, int directory);
 uint32_t bm_hook_mode(const struct bm_hook *);
 
 /*
  * Query mode alone, for homes that ask themselves (bm_sync.h): as
- * bm_hook_ask(), but at BM_ASK the question is given to the caller, who must
- * call bm_hook_answer() or bm_hook_forget() with its id. Without room for one
- * (NULL), or with a name too long for it, BM_CANNOT is said instead, and
- * counted. What came of it in the end is for bm_hook_count().
+ * bm_hook_ask(), but at BM_ASK the caller gets the question, and must call
+ * bm_hook_answer() or bm_hook_forget() with its id. Without room for one
+ * (NULL), or with a name too long for it, the result is BM_CANNOT, and counted.
+ * The caller reports the final result to bm_hook_count().
  */
 enum bm_found bm_hook_find(struct bm_hook *, const struct bm_create *,
 	    int directory, struct bm_question *, uint32_t *verdict);
@@ -154,24 +154,24 @@ void	bm_hook_count(struct bm_hook *, uint32_t verdict);
 int	bm_hook_next(struct bm_hook *, struct bm_question *);
 uint32_t bm_hook_questions(const struct bm_hook *);	/* in the queue; Q */
 
-/* Takes an answer; 0 if its question waits no more (counted). */
+/* Accepts an answer; 0 if its question is no longer pending (counted). */
 int	bm_hook_answer(struct bm_hook *, uint64_t id, uint32_t verdict);
 
-/* A question will not be answered: the next create of its kind asks anew. */
+/* Drops an unanswered question: the next create of its kind asks again. */
 void	bm_hook_forget(struct bm_hook *, uint64_t id);
 
-/* Another model answers now: forgets decisions and questions. */
+/* Drops decisions and questions, because another model answers now. */
 uint32_t bm_hook_flush(struct bm_hook *);	/* the new generation */
 
 /*
- * The region's books. The home knows the file system: it says where the region
- * is (mode 0: there is none any more) and what is used of it, and what became
- * of each hint that it followed.
+ * The region's books. The home knows the file system: it reports the region's
+ * position (mode 0: there is none any more) and use, and the outcome of each
+ * hint that it followed.
  */
 void	bm_hook_region(struct bm_hook *, const struct bm_region *);
 void	bm_hook_outcome(struct bm_hook *, enum bm_outcome);
 
-/* What BMIOC_STATUS gives. */
+/* The result of BMIOC_STATUS. */
 void	bm_hook_state(const struct bm_hook *, struct bm_state *);
 
 #endif /* BM_HOOK_H */

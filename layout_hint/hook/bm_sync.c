@@ -19,7 +19,7 @@ bm_sync_init(struct bm_sync *sync, const struct bm_transport *transport,
 
 /*
  * Whether a question may be sent. A clock that was set back counts as one that
- * went on, so that the breaker cannot stay open for ever.
+ * went on, so that the breaker cannot stay open forever.
  */
 static int
 bm_sync_may_ask(struct bm_sync *sync, uint64_t now)
@@ -92,13 +92,13 @@ bm_sync_ask(struct bm_sync *sync, struct bm_hook *hook,
     const struct bm_create *create, int directory)
 {
 	struct bm_question question;
-	uint32_t verdict, said = 0;
+	uint32_t verdict, answer = 0;
 
 	if (bm_hook_find(hook, create, directory, &question, &verdict) ==
 	    BM_ASK) {
-		if (bm_sync_send(sync, &question, &said)) {
-			(void)bm_hook_answer(hook, question.id, said);
-			verdict = said & bm_hook_follows(hook, directory);
+		if (bm_sync_send(sync, &question, &answer)) {
+			(void)bm_hook_answer(hook, question.id, answer);
+			verdict = answer & bm_hook_follows(hook, directory);
 		} else
 			bm_hook_forget(hook, question.id);
 	}

@@ -17,7 +17,7 @@
 
 #include "bm_hook.h"
 
-/* What became of a question that was sent. */
+/* Result of a question that was sent. */
 enum bm_sync_result {
 	BM_SYNC_ANSWERED = 0,
 	BM_SYNC_LATE = 1,	/* not within the deadline */
@@ -65,9 +65,9 @@ void	bm_sync_init(struct bm_sync *, const struct bm_transport *,
 	    const struct bm_sync_settings *);
 
 /*
- * The verdict on a create, as bm_hook_ask() in query mode, but that a miss
+ * The verdict on a create, as bm_hook_ask() in query mode, except that a miss
  * waits. A create whose question fails is cold, and the next of its kind asks
- * anew.
+ * again.
  */
 uint32_t bm_sync_ask(struct bm_sync *, struct bm_hook *,
 	    const struct bm_create *, int directory);

@@ -67,9 +67,8 @@ send_reply(int fd, struct bm_reply *reply)
 }
 
 /*
- * Reads the bytes of a command and does it. The bytes of an unknown one are as
- * long as its sender likes, so that it ends the connection; so does one that
- * is longer than it can be.
+ * Reads the bytes of a command and does it. An unknown command ends the
+ * connection, because its length is unbounded; so does one that is too long.
  */
 static int
 do_frame(int fd, const struct bm_frame *frame, struct bm_reply *reply)
@@ -101,18 +100,18 @@ do_frame(int fd, const struct bm_frame *frame, struct bm_reply *reply)
 	return (whole && send_reply(fd, reply));
 }
 
-/* Takes or gives back a place for a connection; 0 if there is none. */
+/* Takes or gives back a slot for a connection; 0 if there is none. */
 static int
 take_place(int n)
 {
-	int taken;
+	int accepted;
 
 	(void)pthread_mutex_lock(&connections_lock);
-	taken = connections + n <= CONNECTIONS_MAX;
-	if (taken)
+	accepted = connections + n <= CONNECTIONS_MAX;
+	if (accepted)
 		connections += n;
 	(void)pthread_mutex_unlock(&connections_lock);
-	return (taken);
+	return (accepted);
 }
 
 static void *
@@ -174,7 +173,7 @@ accept_all(void *argument)
 	return (NULL);
 }
 
-/* A socket that a killed device left, which no one answers at. */
+/* Removes the socket of a killed device, if nobody answers at it. */
 static void
 remove_stale(const struct sockaddr_un *address)
 {

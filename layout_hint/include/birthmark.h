@@ -32,15 +32,15 @@
 #define	BM_MAGIC \
 	'B', 'M', 'I', 'M', 'A', 'G', 'E', '\n'
 
-/* The format, and how much an image may have. */
+/* The format's version and limits. */
 #define	BM_VERSION		3U	/* of the format */
 #define	BM_PREDICATES_MAX	256U
 #define	BM_WORDS_MAX		4U	/* 64 predicates to a word */
 #define	BM_SECTIONS_MAX		16U
-#define	BM_FEATURES_MAX		256U	/* of a section of forests: a byte says which */
+#define	BM_FEATURES_MAX		256U	/* of a section of forests: numbered by a byte */
 #define	BM_TREES_MAX		256U	/* of a forest: sums fit 16 bits */
 #define	BM_TREE_SIZE_MAX	0xffffU	/* of a forest: nodes of a tree */
-#define	BM_HEIGHT_MAX		255U	/* of a forest: splits on the way to a leaf */
+#define	BM_HEIGHT_MAX		255U	/* of a forest: splits above a leaf */
 #define	BM_BUCKET_MAX		16U	/* entries of a dictionary to compare */
 #define	BM_STEPS_MAX		16384U	/* of one lookup */
 #define	BM_STEPS_NAME		255U	/* bytes of the longest name of these */
@@ -56,7 +56,7 @@
 #define	BM_AT_SIZE		12U	/* bytes of the image */
 #define	BM_AT_CHECKSUM		16U	/* CRC-32 of all other bytes */
 #define	BM_AT_PREDICATES	20U	/* how many there are */
-#define	BM_AT_KEYS		24U	/* where their keys are told */
+#define	BM_AT_KEYS		24U	/* offset of their keys */
 #define	BM_AT_SECTIONS		28U	/* how many there are */
 #define	BM_AT_STEPS		32U	/* of a lookup, at most */
 #define	BM_AT_ZERO		36U
@@ -69,20 +69,20 @@
 #define	BM_HASH_PRIME		0x1000193U
 #define	BM_HASH_MIX		0x9e3779b1U /* of the kind of the text */
 
-/* What bm_image_check() says. */
+/* The results of bm_image_check(). */
 enum bm_status {
 	BM_OK = 0,
-	BM_TRUNCATED = 1,	/* fewer bytes than a header, or than it says */
+	BM_TRUNCATED = 1,	/* fewer bytes than a header, or than in it */
 	BM_NO_IMAGE = 2,	/* other magic bytes */
-	BM_NEWER = 3,		/* a version that is not known here */
-	BM_TRAILING = 4,	/* more bytes than the header says */
+	BM_NEWER = 3,		/* an unknown version */
+	BM_TRAILING = 4,	/* more bytes than in the header */
 	BM_CHECKSUM = 5,	/* not the bytes that were written */
-	BM_MALFORMED = 6,	/* right checksum, but not as the format says */
+	BM_MALFORMED = 6,	/* right checksum, but not the format */
 	BM_OLDER = 7,		/* a version that is no longer read */
-	BM_COSTLY = 8		/* more steps than it declares, or than may be */
+	BM_COSTLY = 8		/* more steps than declared, or than allowed */
 };
 
-/* Which members of a create are known. */
+/* The known members of a create. */
 #define	BM_KNOWN_MODE		0x1U
 #define	BM_KNOWN_UID		0x2U
 #define	BM_KNOWN_GID		0x4U
@@ -90,7 +90,7 @@ enum bm_status {
 #define	BM_KNOWN_HOUR		0x10U
 #define	BM_KNOWN_NAME		0x20U	/* of questions: birthmark_hint.h */
 
-/* Where in a name a component of a rule stands. */
+/* The position of a rule's component in a name. */
 enum bm_place {
 	BM_WHOLE = 0,
 	BM_FIRST = 1,
@@ -101,7 +101,7 @@ enum bm_place {
 	BM_PLACES = 6
 };
 
-/* What a tree branches by. */
+/* The attributes that trees branch on. */
 enum bm_attribute {
 	BM_ATTR_FIRST = 0,
 	BM_ATTR_MIDDLE = 1,
@@ -112,27 +112,27 @@ enum bm_attribute {
 	BM_ATTRS = 6
 };
 
-/* Where a feature of a forest comes from. */
+/* The source of a forest's feature. */
 enum bm_source {
 	BM_SOURCE_HISTORY = 0,	/* byte number argument of the history */
-	BM_SOURCE_NAME = 1,	/* number argument that tells of the name */
+	BM_SOURCE_NAME = 1,	/* number argument of the name */
 	BM_SOURCE_CODE = 2,	/* the code of value number argument */
 	BM_SOURCE_HOUR = 3,	/* the hour; 24 if unknown */
 	BM_SOURCES = 4
 };
 
-/* What is told of earlier files: thresholds of forests stand in this order. */
-enum bm_told {
-	BM_TOLD_DIRECTORY = 0,	/* of files in its directory, by its user, of its name */
-	BM_TOLD_CALLER = 1,	/* of files by its user, of its name */
-	BM_TOLD_NAME = 2,	/* of files of its name */
-	BM_TOLD_NOTHING = 3,
-	BM_TOLD = 4
+/* Scopes of a history: thresholds of forests have this order. */
+enum bm_history_scope {
+	BM_SCOPE_DIRECTORY = 0,	/* of files in its directory, by its user, of its name */
+	BM_SCOPE_CALLER = 1,	/* of files by its user, of its name */
+	BM_SCOPE_NAME = 2,	/* of files of its name */
+	BM_SCOPE_NOTHING = 3,
+	BM_SCOPES = 4
 };
 
 /*
- * Bytes of a history that are not 0 where files in its directory, by its
- * user, and of its name are told of.
+ * Bytes of a history that are not 0 if it has files in the directory, by the
+ * user, and of the name.
  */
 enum bm_tells {
 	BM_TELLS_DIRECTORY = 62,
@@ -140,7 +140,7 @@ enum bm_tells {
 	BM_TELLS_NAME = 78
 };
 
-/* Numbers that tell of a name. */
+/* The numbers of a name. */
 enum bm_name_number {
 	BM_NAME_LENGTH = 0,
 	BM_NAME_PERIODS = 1,
@@ -156,7 +156,7 @@ enum bm_name_number {
 	BM_NAME_NUMBERS = 11
 };
 
-/* What has a code: numbers of the create, and hashes. */
+/* The coded values: numbers of the create, and hashes. */
 enum bm_value {
 	BM_VALUE_MODE = 0,
 	BM_VALUE_UID = 1,
@@ -172,7 +172,7 @@ enum bm_section {
 	BM_SECTION_RULES = 1,
 	BM_SECTION_TREES = 2,
 	BM_SECTION_FOREST = 3,
-	BM_SECTION_TOLD = 4	/* one of rules or trees, by what is told */
+	BM_SECTION_SCOPED = 4	/* rules or trees, by history scope */
 };
 
 /* What each status says to people, in their order. */
@@ -183,7 +183,7 @@ enum bm_section {
 	"an image of a newer version than this reader knows", \
 	"more bytes than the image has", \
 	"damaged: the checksum does not match", \
-	"malformed: not as the format says", \
+	"malformed: not in the format", \
 	"an image of an older version than this reader knows", \
 	"a lookup would take more steps than the image declares, or than are allowed"
 
@@ -398,8 +398,8 @@ bm_find(const struct bm_dictionary *d, uint32_t kind, uint32_t hash,
 }
 
 /*
- * Rules: components of names, each with the predicates that it says yes and no
- * to. Of the places in a name, the first in order with a yes or a no decides.
+ * Rules: components of names, each with its predicates of yes and no. The first
+ * place in a name with a yes or a no decides.
  */
 
 /* Masks of yes and of no, by place. */
@@ -628,7 +628,7 @@ bm_lookup_trees(const uint8_t *image, const uint8_t *p,
 }
 
 /*
- * What is told of earlier files, and sections that answer by it.
+ * History scopes, and sections for each of them.
  */
 
 static inline int
@@ -638,21 +638,21 @@ bm_tells_of(const struct bm_create *create, uint32_t byte)
 	    ((const uint8_t *)create->history)[byte] != 0);
 }
 
-/* How much is told of a create: of its directory only where its user is known. */
+/* The history scope of a create: its directory only if its user is known. */
 static inline uint32_t
-bm_told_of(const struct bm_create *create)
+bm_history_scope_of(const struct bm_create *create)
 {
 	if (!bm_tells_of(create, BM_TELLS_NAME))
-		return (BM_TOLD_NOTHING);
+		return (BM_SCOPE_NOTHING);
 	if (!bm_tells_of(create, BM_TELLS_CALLER))
-		return (BM_TOLD_NAME);
+		return (BM_SCOPE_NAME);
 	return (bm_tells_of(create, BM_TELLS_DIRECTORY) ?
-	    BM_TOLD_DIRECTORY : BM_TOLD_CALLER);
+	    BM_SCOPE_DIRECTORY : BM_SCOPE_CALLER);
 }
 
 /* Rules or trees, whose answers hold for the predicates of a mask. */
 static inline void
-bm_lookup_told(const uint8_t *image, const uint8_t *p,
+bm_lookup_scoped(const uint8_t *image, const uint8_t *p,
     const struct bm_create *create, struct bm_answers *answers)
 {
 	const uint8_t *own = image + bm_u32(p + 4), *mask;
@@ -662,7 +662,7 @@ bm_lookup_told(const uint8_t *image, const uint8_t *p,
 
 	BM_STEP(1);
 	mask = image + bm_u32(p + 8) +
-	    8 * (size_t)words * bm_told_of(create);
+	    8 * (size_t)words * bm_history_scope_of(create);
 	for (w = 0; w < words; w++)
 		any |= bm_u64(mask + 8 * (size_t)w);
 	if (any == 0)
@@ -681,10 +681,11 @@ bm_lookup_told(const uint8_t *image, const uint8_t *p,
  * Forests: trees over small numbers, whose leaves hold a row of scores.
  */
 
-/* Bytes of an output: predicate, column, a threshold for all that may be told. */
-#define	BM_OUTPUT	(4 + 4 * (size_t)BM_TOLD)
+/* Bytes of an output: predicate, column, a threshold for every history
+ * scope. */
+#define	BM_OUTPUT	(4 + 4 * (size_t)BM_SCOPES)
 
-/* Of a create: what features are made of. */
+/* Inputs of a create's features. */
 struct bm_seen {
 	const uint8_t	*history;
 	size_t		 history_len;
@@ -905,7 +906,7 @@ bm_feature(const uint8_t *image, const uint8_t *tables, const uint8_t *p,
 	}
 }
 
-/* What a leaf takes: to find its scores, and to add up eight at a time. */
+/* A leaf's bits: to find its scores, and to add up eight at a time. */
 static inline uint32_t
 bm_leaf_steps(uint32_t columns)
 {
@@ -914,7 +915,7 @@ bm_leaf_steps(uint32_t columns)
 
 /*
  * Goes one node further in each tree, or stays at a leaf: whether any is at a
- * split. The children of a split stand together, so far from it as it says.
+ * split. The children of a split are adjacent, at an offset that it holds.
  */
 static inline int
 bm_go_on(const uint8_t *nodes, const uint8_t *row, uint32_t *at)
@@ -933,10 +934,10 @@ bm_go_on(const uint8_t *nodes, const uint8_t *row, uint32_t *at)
 	return (moved != 0);
 }
 
-/* A group: its trees, and what the scores of their leaves say of predicates. */
+/* A group: its trees, and the predicates by the scores of their leaves. */
 static inline void
 bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
-    uint32_t told, struct bm_answers *answers)
+    uint32_t scope, struct bm_answers *answers)
 {
 	const uint8_t *tree = image + bm_u32(p + 4);
 	const uint8_t *nodes = image + bm_u32(p + 8), *scores;
@@ -964,7 +965,7 @@ bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
 	BM_STEP(bm_u32(p + 20));
 	for (i = bm_u32(p + 20); i > 0; i--, output += BM_OUTPUT)
 		bm_set(answers, bm_u16(output), sums[bm_u16(output + 2)] >=
-		    bm_u32(output + 4 + 4 * (size_t)told));
+		    bm_u32(output + 4 + 4 * (size_t)scope));
 }
 
 static inline void
@@ -976,15 +977,15 @@ bm_lookup_forest(const uint8_t *image, const uint8_t *p,
 	const uint8_t *group = image + bm_u32(p + 20);
 	uint8_t row[BM_FEATURES_MAX];
 	struct bm_seen seen;
-	uint32_t i, told, count = bm_u32(p);
+	uint32_t i, scope, count = bm_u32(p);
 
 	bm_see(&seen, create);
 	for (i = 0; i < count; i++, feature += 8)
 		row[i] = bm_feature(image, tables, feature, &seen);
 	count = bm_u32(p + 16);
-	told = bm_told_of(create);
+	scope = bm_history_scope_of(create);
 	for (i = 0; i < count; i++, group += 28)
-		bm_lookup_group(image, group, row, told, answers);
+		bm_lookup_group(image, group, row, scope, answers);
 }
 
 /*
@@ -1010,8 +1011,8 @@ bm_lookup(const void *image, const struct bm_create *create,
 		case BM_SECTION_TREES:
 			bm_lookup_trees(base, p, create, answers);
 			break;
-		case BM_SECTION_TOLD:
-			bm_lookup_told(base, p, create, answers);
+		case BM_SECTION_SCOPED:
+			bm_lookup_scoped(base, p, create, answers);
 			break;
 		default:
 			bm_lookup_forest(base, p, create, answers);
@@ -1031,7 +1032,7 @@ struct bm_image {
 	uint64_t	 steps;		/* of a lookup in what was found, at most */
 };
 
-/* What it takes to find a number among count that ascend, at most. */
+/* Most steps of finding a number among count that ascend. */
 static inline uint32_t
 bm_search_steps(uint32_t count)
 {
@@ -1044,11 +1045,11 @@ bm_search_steps(uint32_t count)
 
 /* Takes a predicate for one answer of a section: each may have one alone. */
 static inline int
-bm_take(const struct bm_image *image, struct bm_answers *taken, uint32_t i)
+bm_take(const struct bm_image *image, struct bm_answers *claimed, uint32_t i)
 {
-	if (i >= image->predicates || bm_answer(taken, i))
+	if (i >= image->predicates || bm_answer(claimed, i))
 		return (0);
-	bm_set(taken, i, 1);
+	bm_set(claimed, i, 1);
 	return (1);
 }
 
@@ -1225,15 +1226,15 @@ bm_check_nodes(const struct bm_image *image, const uint8_t *p)
 static inline int
 bm_check_roots(struct bm_image *image, const uint8_t *p)
 {
-	struct bm_answers taken;
+	struct bm_answers claimed;
 	const uint8_t *nodes = image->base + bm_u32(p + 56);
 	const uint8_t *tree = image->base + bm_u32(p + 72);
 	uint32_t i, trees = bm_u32(p + 76);
 
-	bm_clear(&taken);
+	bm_clear(&claimed);
 	for (i = 0; i < trees; i++, tree += 8) {
 		if (bm_u32(tree) >= bm_u32(p + 60) ||
-		    !bm_take(image, &taken, bm_u32(tree + 4)))
+		    !bm_take(image, &claimed, bm_u32(tree + 4)))
 			return (0);
 		image->steps += bm_u16(nodes + 8 * (size_t)bm_u32(tree) + 2);
 	}
@@ -1383,7 +1384,7 @@ bm_check_group_trees(struct bm_image *image, const uint8_t *group,
 
 static inline int
 bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
-    struct bm_answers *taken)
+    struct bm_answers *claimed)
 {
 	uint32_t i, trees = bm_u32(group), columns = bm_u32(group + 16);
 	uint32_t outputs = bm_u32(group + 20);
@@ -1403,7 +1404,7 @@ bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
 	output = image->base + bm_u32(group + 24);
 	image->steps += outputs;
 	for (i = 0; i < outputs; i++, output += BM_OUTPUT)
-		if (!bm_take(image, taken, bm_u16(output)) ||
+		if (!bm_take(image, claimed, bm_u16(output)) ||
 		    bm_u16(output + 2) >= columns)
 			return (0);
 	return (bm_check_group_trees(image, group, features));
@@ -1412,7 +1413,7 @@ bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
 static inline int
 bm_check_forest(struct bm_image *image, const uint8_t *p)
 {
-	struct bm_answers taken;
+	struct bm_answers claimed;
 	uint32_t i, groups = bm_u32(p + 16);
 	const uint8_t *group;
 
@@ -1420,17 +1421,17 @@ bm_check_forest(struct bm_image *image, const uint8_t *p)
 	    !bm_inside(image, bm_u32(p + 20), groups, 28, 4) ||
 	    !bm_check_tables(image, p) || !bm_check_features(image, p))
 		return (0);
-	bm_clear(&taken);
+	bm_clear(&claimed);
 	group = image->base + bm_u32(p + 20);
 	for (i = 0; i < groups; i++, group += 28)
-		if (!bm_check_group(image, group, bm_u32(p), &taken))
+		if (!bm_check_group(image, group, bm_u32(p), &claimed))
 			return (0);
 	return (1);
 }
 
-/* A section that answers the same whatever is told: its kind and offset. */
+/* A section whose answers do not depend on the scope: its kind and offset. */
 static inline int
-bm_check_untold(struct bm_image *image, const uint8_t *section)
+bm_check_plain(struct bm_image *image, const uint8_t *section)
 {
 	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
 
@@ -1443,14 +1444,14 @@ bm_check_untold(struct bm_image *image, const uint8_t *section)
 }
 
 static inline int
-bm_check_told(struct bm_image *image, const uint8_t *p)
+bm_check_scoped(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t words = (image->predicates + 63) / 64;
 
 	image->steps += 1;	/* a mask */
-	return (bm_u32(p + 12) == 0 && bm_check_untold(image, p) &&
-	    bm_inside(image, bm_u32(p + 8), BM_TOLD, 8 * words, 8) &&
-	    bm_check_masks(image, bm_u32(p + 8), BM_TOLD));
+	return (bm_u32(p + 12) == 0 && bm_check_plain(image, p) &&
+	    bm_inside(image, bm_u32(p + 8), BM_SCOPES, 8 * words, 8) &&
+	    bm_check_masks(image, bm_u32(p + 8), BM_SCOPES));
 }
 
 static inline int
@@ -1461,10 +1462,10 @@ bm_check_section(struct bm_image *image, const uint8_t *section)
 	if (kind == BM_SECTION_FOREST)
 		return (bm_inside(image, offset, 1, 24, 8) &&
 		    bm_check_forest(image, image->base + offset));
-	if (kind == BM_SECTION_TOLD)
+	if (kind == BM_SECTION_SCOPED)
 		return (bm_inside(image, offset, 1, 16, 8) &&
-		    bm_check_told(image, image->base + offset));
-	return (bm_check_untold(image, section));
+		    bm_check_scoped(image, image->base + offset));
+	return (bm_check_plain(image, section));
 }
 
 static inline int

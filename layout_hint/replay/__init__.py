@@ -1,1 +1,1 @@
-"""A day, replayed on one file system under one policy: what goes into a run, and what it gives."""
+"""Replaying a day on one file system under one policy: inputs and results of a run."""

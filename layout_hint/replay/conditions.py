@@ -1,4 +1,4 @@
-"""Under which conditions days are replayed: the policies, and what all runs have in common."""
+"""Conditions of replays: the policies, and the settings that all runs share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLOCK = 4096
 """Bytes of the blocks that are counted (thesis section 7.1)."""
 
 DEFAULT = "Default"
-"""The policy that the others are compared with: the file system as it is."""
+"""The baseline policy: the unmodified file system."""
 
 _BITS = {hint.key: hint.bit for hint in HINTS}
 POLICIES = {
@@ -26,35 +26,36 @@ POLICIES = {
 """The verdicts that a policy follows, in the tables' order."""
 
 ORACLE, INVERTED, RANDOM = "oracle", "inverted", "random"
-"""Further policies, whose hints are no model's: `hint_sources` says what they are."""
+"""Further policies with hints from other sources: see `hint_sources`."""
 
 HOT_WRITE = "HotWrite"
 """A model's HotWrite alone. The hook refuses that; it is run to measure why."""
 
 MASKS = POLICIES | {HOT_WRITE: _BITS[HOT_WRITE]}
-"""The verdicts that are followed, where not all are."""
+"""The verdicts that are followed, if not all are."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a comparison have in common. Sizes and places are in bytes."""
+    """Settings that all runs of a comparison share. Sizes and places are in bytes."""
 
     geometry: str
     partition: int
     region_start: int
     region_length: int
-    region_inodes: int  # the first of its group; 0: those in its bytes
+    region_inodes: int  # number from the first of its group; 0: those in its bytes
     cache: int
     warmup: float  # seconds of the trace
     pace: str
     disk: str  # the name of the drive
     seeds: tuple[int, ...]
-    age: Mapping[str, Any] | None = None  # how the aged file systems were aged
-    allocator: str | None = None  # who says where blocks are wanted; None: the kernel
+    age: Mapping[str, Any] | None = None  # options of ageing
+    journal: bool = False  # of soft updates
+    allocator: str | None = None  # name of the allocator; None: the kernel's
 
     @property
     def region(self) -> Region:
-        """How much the region has; ``ValueError`` if there is no such region."""
+        """Size of the region; ``ValueError`` if there is no such region."""
         place = (self.region_start, self.region_length, self.region_inodes)
         return Region.of(self.geometry, self.partition, *place)
 

@@ -30,14 +30,14 @@ _MICROS = 1_000_000
 _DAY = 86_400 * _MICROS
 _EPOCH = date(1970, 1, 1)
 ROWS = 1 << 18
-"""Rows read at a time, of one column: 2 MB."""
+"""Rows of one column read at a time: 2 MB."""
 
 
 @dataclass(frozen=True)
 class Day:
-    """A build of ``birthmark replay`` that stands for a day."""
+    """A build of ``birthmark replay`` for one day."""
 
-    name: str  # YYYY-MM-DD, or what its directory is called
+    name: str  # YYYY-MM-DD, or its directory's name
     path: Path
     seconds: float  # from its first call to its last
     generated: tuple[Mark, ...]  # by which workloads, if it is not real
@@ -47,12 +47,12 @@ class Day:
         """Return a build as a day.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is no build.
         """
         try:
-            told: dict[str, Any] = json.loads((path / BUILD).read_bytes())
-            first, last = told["period"]
-            marks = tuple(told["generated"])
+            build: dict[str, Any] = json.loads((path / BUILD).read_bytes())
+            first, last = build["period"]
+            marks = tuple(build["generated"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(
                 f"{path}: expected a directory that replay build made: {error}"
@@ -76,7 +76,7 @@ def _minutes(text: str) -> int:
 
 @dataclass(frozen=True)
 class Hours:
-    """The part of each day that is replayed, in minutes of the day, UTC."""
+    """The replayed part of each day, in minutes of the day, UTC."""
 
     first: int = _minutes(_DEFAULTS.first)
     last: int = _minutes(_DEFAULTS.last)
@@ -86,7 +86,7 @@ class Hours:
         """Return the hours from one time of the day to another, such as 10:00 and 16:00.
 
         Raises:
-            ValueError: one is no time of a day, or they are not in order.
+            ValueError: one is no time of day, or they are not in order.
         """
         hours = Hours(_minutes(first), _minutes(last))
         if hours.first >= hours.last:
@@ -107,7 +107,7 @@ def read_dates(text: str) -> list[date]:
     """Return the days of a list with commas of YYYY-MM-DD, or of two with ``..`` between.
 
     Raises:
-        ValueError: it names something else.
+        ValueError: there is another form.
     """
     found: list[date] = []
     for part in text.split(","):
@@ -125,7 +125,7 @@ def read_dates(text: str) -> list[date]:
 
 
 def is_build(path: Path) -> bool:
-    """Tell whether a path is a directory that ``birthmark replay build`` made."""
+    """Return whether a path is a directory made by ``birthmark replay build``."""
     return (path / BUILD).is_file()
 
 
@@ -139,12 +139,12 @@ def make_days(
 ) -> list[Day]:
     """Build a sub-snapshot of each day of traces, or of ``dates``, in ``into``.
 
-    What ``into`` holds already of the same traces and hours is taken as it is. ``progress`` is
-    called with how many are there, and of how many.
+    Builds of the same traces and hours in ``into`` are reused. ``progress`` is called with the
+    number of finished builds, and of all.
 
     Raises:
         OSError: a trace cannot be read, or ``into`` cannot be written.
-        ValueError: a file is no trace, or no call was made in those hours.
+        ValueError: a file is no trace, or there are no calls in those hours.
     """
     wanted = list(dates) if dates is not None else found_dates(traces, hours)
     into.mkdir(parents=True, exist_ok=True)
@@ -166,20 +166,20 @@ def _made(traces: list[str], into: Path, bounds: tuple[int, int], day: date) -> 
 
 
 def _holds(path: Path, traces: list[str], bounds: tuple[int, int]) -> bool:
-    """Tell whether a build is there already, and of just this."""
+    """Return whether the same build is there already."""
     if not is_build(path):
         return False
-    told = json.loads((path / BUILD).read_bytes())
-    if (told["traces"], told["section"]) != (traces, list(bounds)):
+    build = json.loads((path / BUILD).read_bytes())
+    if (build["traces"], build["section"]) != (traces, list(bounds)):
         raise ValueError(
             f"{path}: expected a build of {', '.join(traces)} in these hours, found one of "
-            f"{', '.join(told['traces'])} or of others; remove it, or give another directory"
+            f"{', '.join(build['traces'])} or of others; remove it, or give another directory"
         )
     return True
 
 
 def found_dates(traces: Sequence[Path], hours: Hours) -> list[date]:
-    """Return the days on which calls were made in those hours.
+    """Return the days with calls in those hours.
 
     Raises:
         ValueError: there is none.

@@ -1,4 +1,4 @@
-"""Hints that no model gives, for scale and to do harm: with perfect knowledge, inverted, random.
+"""Hints from other sources than a model: perfect knowledge, inverted, random.
 
 A hint is a verdict on a create: bits of ``birthmark_hint.h``, in the order of
 ``LayoutTrace.creates()``.
@@ -25,38 +25,38 @@ Numbers = npt.NDArray[np.int64]
 
 
 def of_model(image: bytes, creates: pa.Table) -> pa.Array:
-    """Return what a model's image says of each create."""
+    """Return the verdicts of a model's image on each create."""
     return verdicts(Image(image), creates)
 
 
 def of_flags(hot: Flags) -> pa.Array:
-    """Return the verdicts that call these creates hot in every respect, and the others in none."""
+    """Return verdicts that call these creates hot in every respect, and the others in none."""
     return pa.array(np.where(hot, ALL, 0), pa.uint8())
 
 
-def inverted(said: pa.Array) -> pa.Array:
-    """Return the contrary of what a model says: hot is what it calls cold in every respect."""
-    return of_flags(said.to_numpy(zero_copy_only=False) == 0)
+def inverted(verdicts: pa.Array) -> pa.Array:
+    """Return verdicts that call hot what a model calls cold in every respect."""
+    return of_flags(verdicts.to_numpy(zero_copy_only=False) == 0)
 
 
 def at_random(creates: int, seed: int) -> pa.Array:
-    """Return hints that call every other create hot, by chance."""
+    """Return random hints that call half of the creates hot."""
     return of_flags(np.random.default_rng(seed).random(creates) < 0.5)
 
 
 def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> pa.Array:
-    """Return the hints that one would give who knew what becomes of every object.
+    """Return the hints of perfect knowledge of every object.
 
-    Objects are taken in the order of how many writes they bring per fragment that they take of the
-    region, as many as ever fit: neither inodes nor fragments may be too few for those of them that
-    live at once, so what lives briefly takes room briefly. Then those without a block of their own,
-    which only need an inode, have what inodes are left.
+    Objects are chosen by their writes per fragment of the region, as many as fit: at no time may
+    the living ones exceed the inodes or the fragments, so short-lived objects occupy room only
+    briefly. Objects without a block of their own need only an inode; they get the inodes that are
+    left.
 
     Args:
         objects: of a run by default: ``id``, ``place``, ``writes``, ``fragments``.
-        lives: when they lived, ``id``, ``born``, ``died`` (`lifetimes`).
-        creates: how many there are.
-        region: how much it has.
+        lives: their lifetimes, ``id``, ``born``, ``died`` (`lifetimes`).
+        creates: number of creates.
+        region: the region's size.
     """
     named = objects.filter(pc.is_valid(objects["place"]))
     place, writes, fragments = (
@@ -74,7 +74,7 @@ def oracle(objects: pa.Table, lives: pa.Table, creates: int, region: Region) -> 
 
 
 def _fill(hot: Flags, order: Numbers, lives: _Lives, region: Region) -> Flags:
-    """Return what is hot, and as many of the first of ``order`` as have room, too."""
+    """Return the hot ones, and as many of the first of ``order`` as fit."""
 
     def first(count: int) -> Flags:
         more = hot.copy()
@@ -86,18 +86,18 @@ def _fill(hot: Flags, order: Numbers, lives: _Lives, region: Region) -> Flags:
 
 
 class _Lives:
-    """When objects take room: from their birth to their death."""
+    """Times at which objects occupy room: from birth to death."""
 
     def __init__(self, objects: pa.Table, fragments: Numbers) -> None:
         born = pc.fill_null(objects["born"], -1).to_numpy()
         died = pc.fill_null(objects["died"], np.iinfo(np.int64).max).to_numpy()
-        # of what happens at once, deaths are first
+        # of simultaneous events, deaths come first
         self._order = np.lexsort((np.repeat([1, 0], len(born)), np.concatenate([born, died])))
         self._fragments = np.concatenate([fragments, -fragments])[self._order]
         self._inodes = np.repeat(np.array([1, -1]), len(born))[self._order]
 
     def fit(self, hot: Flags, region: Region) -> bool:
-        """Tell whether those that are hot have room together at every time."""
+        """Return whether all hot objects fit at every time."""
         both = np.concatenate([hot, hot])[self._order]
         inodes, fragments = (
             np.cumsum(np.where(both, change, 0)).max(initial=0)

@@ -1,4 +1,4 @@
-"""When the objects of a build live: between which operations."""
+"""Lifetimes of a build's objects, in operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REMOVE = ("remove", "rmdir")
 
 
 class _Names:
-    """Which names lead to which objects."""
+    """Mapping from names to objects."""
 
     def __init__(self) -> None:
         self._object: dict[Name, int] = {}
@@ -26,14 +26,14 @@ class _Names:
         self.died: dict[int, int] = {}
 
     def add(self, name: Name, number: int, seq: int) -> None:
-        """Let a name lead to an object, and no more to another."""
+        """Let a name lead to an object, instead of its former one."""
         if self._object.get(name) != number:
             self.remove(name, seq)
             self._object[name] = number
             self._links[number] = self._links.get(number, 0) + 1
 
     def remove(self, name: Name, seq: int) -> None:
-        """Let a name lead nowhere; an object without a name is dead."""
+        """Remove a name; an object without a name is dead."""
         number = self._object.pop(name, None)
         if number is not None:
             self._links[number] -= 1
@@ -41,7 +41,7 @@ class _Names:
                 self.died[number] = seq
 
     def move(self, name: Name, to: Name, seq: int) -> None:
-        """Give what has a name another."""
+        """Rename an object."""
         number = self._object.get(name)
         if number is not None and self._object.get(to) != number:
             self.add(to, number, seq)
@@ -49,9 +49,9 @@ class _Names:
 
 
 def lifetimes(build: Path) -> pa.Table:
-    """Return a row per object: ``id``, and the operations (``seq``) at which it was born and died.
+    """Return a row per object: ``id``, and the operations (``seq``) of its birth and death.
 
-    Those of the manifest have no ``born``, and those that are left in the end no ``died``.
+    Objects of the manifest have no ``born``, and objects that survive no ``died``.
     """
     names = _Names()
     manifest = pq.read_table(build / MANIFEST, columns=["id", "parent", "name"])

@@ -1,4 +1,4 @@
-"""How much of what a disk did fell into a region, and how much could have (thesis section 7.2)."""
+"""Share of a disk's operations in a region, and the best possible (thesis section 7.2)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Counts = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Locality:
-    """Shares of all operations (total, reads, writes), as fractions; 0 where there were none."""
+    """Shares of all operations (total, reads, writes), as fractions; 0 without operations."""
 
-    target: tuple[float, ...]  # of what fell into the region
-    optimal: tuple[float, ...]  # of what went to the hottest blocks, as many as it has
+    target: tuple[float, ...]  # operations in the region
+    optimal: tuple[float, ...]  # operations on the hottest blocks, as many as it has
     random: float  # of a region's blocks in all blocks that were touched
     reads: int  # operations: blocks read, and written
     writes: int
 
 
 def locality(counts: pa.Table, places: Sequence[Place]) -> Locality:
-    """Return what a run's counts (``LayoutTrace``: block, reads, writes) say of a region.
+    """Return a region's shares from a run's counts (``LayoutTrace``: block, reads, writes).
 
     The hottest blocks are those with the most operations for Total, with the most reads for Read
     and with the most writes for Write. So does the thesis: in all but one row of its Tables 7.1 to
-    7.3 Optimal's Total is below the mean of Read and Write, weighted by their numbers, to which it
-    would be equal were the blocks the same ones.
+    7.3, Optimal's Total is below the weighted mean of Read and Write, which it would equal with the
+    same blocks for all.
 
-    A random region's expected share is that of its blocks among all that were touched at least
-    once, as in section 7.2.
+    A random region's expected share is its blocks divided by all blocks touched at least once, as
+    in section 7.2.
     """
     blocks = counts["block"].to_numpy()
     reads, writes = (counts[name].to_numpy().astype(np.uint64) for name in ("reads", "writes"))

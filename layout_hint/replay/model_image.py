@@ -1,10 +1,11 @@
-"""The model that hints in a replay: a compiled image, or the published model of a registry."""
+"""The model for hints in a replay: a compiled image, or the published model of a registry."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.data.common.regular import MODEL_BYTES, read_regular
+from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Image
 from birthmark.predictor.trained import TrainedModel
@@ -13,16 +14,16 @@ from birthmark.training.registry.versions import Registry, is_remote
 from birthmark_native import ImageError
 
 
-def read_image(place: Path | str, room: Room, point: Point | None = None) -> bytes:
-    """Return the image in a file, or that of what a registry, maybe a URI, has published.
+def read_image(place: Path | str, room: RegionCapacity, point: Point | None = None) -> bytes:
+    """Return the image in a file, or of a registry's published model (the registry may be a URI).
 
-    That calls as much hot as has ``room`` (``predictor.allocation.verdicts``), at ``point``, or at
-    that which the model was published to serve.
+    The image calls as much hot as has ``room`` (``predictor.allocation.verdicts``), at ``point``,
+    or at the operating point for which the model was published.
 
     Raises:
         OSError: there is neither.
-        ValueError: it is damaged, or answers neither HotName nor HotDir; or a ``point`` is wanted
-            of an image.
+        ValueError: it is damaged, or answers neither HotName nor HotDir; or an image is given with
+            a ``point``.
     """
     path = Path(place)
     if is_remote(place) or path.is_dir():
@@ -30,7 +31,7 @@ def read_image(place: Path | str, room: Room, point: Point | None = None) -> byt
         model = TrainedModel.load(published.directory, counts=False, only=published.kind)
         never = published.abstaining.keys() & HINTS
         return hint_image(model, published.kind, published.point, room, never)
-    content = path.read_bytes()
+    content = read_regular(path, MODEL_BYTES)
     if point:
         raise ValueError(
             f"--point {point}: expected a directory of models with it, found the file {path}, "

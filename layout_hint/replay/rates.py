@@ -1,4 +1,4 @@
-"""Generated workloads at other rates than they were written with."""
+"""Generated workloads at other rates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from birthmark.data.workloads.output import write
 
 
 def at_rate(traces: Sequence[Path], rate: float, into: Path) -> list[Path]:
-    """Return the workloads that traces are of, generated anew at another rate into a directory.
+    """Regenerate the workloads of traces at another rate into a directory.
 
-    Raises ``ValueError`` for a trace that does not tell which workload it is of, and how long.
+    Raises ``ValueError`` for a trace that does not record its workload and duration.
     """
     workloads = [_workload(trace, rate) for trace in traces]
     into.mkdir(parents=True, exist_ok=True)
@@ -25,14 +25,14 @@ def _workload(trace: Path, rate: float) -> Workload:
     marks = marks_of(trace) if trace.is_file() else []
     if len(marks) != 1 or not {"start", "days"} <= marks[0].keys():
         raise ValueError(
-            f"{trace}: expected a file of birthmark workload, Parquet or text, to generate it anew"
+            f"{trace}: expected a file of birthmark workload, Parquet or text, to regenerate it"
             f" at the rate {rate:g}"
         )
     return replace(Workload(**marks[0]), rate=rate)
 
 
 def _made(workload: Workload, into: Path) -> Path:
-    """Write a workload, unless that was done: the same workload has the same operations."""
+    """Write a workload, unless it is there: the same workload has the same operations."""
     own = (workload.name, f"seed{workload.seed}", workload.start, f"{workload.days:g}")
     path = into / f"{'-'.join(own)}-rate{workload.rate:g}.parquet"
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Where the region lies: the geometry of a file system, and places named by what is there."""
+"""Position of the region: the geometry of a file system, and named places."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from birthmark.data.common.sizes import size
 TABLES_END, MIDDLE, DATA = "tables-end", "middle", "data"
 PLACES = f"{TABLES_END}, {MIDDLE} or {DATA}"
 SHARE = 8
-"""A place before the end of an inode table is one in so many of the region's bytes before it."""
+"""One part in this many of the region lies before the end of an inode table."""
 
 
 Place = tuple[int, int]
-"""The first byte of something, and how many it has."""
+"""First byte and length."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,10 @@ class Geometry:
     dblkno: int  # where its data begin: after its inodes
     ipg: int  # inodes per cylinder group
     inode_bytes: int
+    free: int  # where the free data of the file system begin: behind its journal
 
     def places(self, start: int, length: int, inodes: int) -> list[Place]:
-        """Return the bytes of a region: of its group's first inodes, if it has these, and its own.
+        """Return the bytes of a region: its group's first inodes, if it has these, and its own.
 
         Each is a first byte and a length.
         """
@@ -44,47 +45,47 @@ class Geometry:
 
 @dataclass(frozen=True)
 class Region:
-    """How much a region has."""
+    """Size of a region."""
 
     inodes: int
     fragments: int  # for data
 
     @classmethod
     def of(cls, name: str, partition: int, start: int, length: int, inodes: int) -> Region:
-        """Return that of a range of bytes of a partition, of a geometry's name.
+        """Return the region of a range of bytes of a partition with a named geometry.
 
         It has the first ``inodes`` of its group, or, if these are 0, those in its bytes.
 
         Raises:
             ValueError: it has neither inodes nor data, or parts of two cylinder groups, or ends
-                beyond the last; or its inodes are more than a group has, or made after others.
+            beyond the last; or its inodes exceed a group, or are initialized after others.
         """
         found = birthmark_native.layout_region(name, partition, start, length, inodes)
         return cls(*(end - first for first, end in found))
 
 
-def geometry(name: str, partition: int) -> Geometry:
-    """Return the sizes that ``newfs`` takes for a partition of so many bytes.
+def geometry(name: str, partition: int, journal: bool = False) -> Geometry:
+    """Return the sizes that ``newfs`` chooses for a partition.
 
     Raises:
-        ValueError: no such geometry, or the partition is too small.
+        ValueError: no such geometry, the partition is too small, or the kernel has no journal.
     """
-    found = json.loads(birthmark_native.layout_geometry(name, partition))
+    found = json.loads(birthmark_native.layout_geometry(name, partition, journal))
     return Geometry(**{field: found[field] for field in Geometry.__dataclass_fields__})
 
 
 def region_start(text: str, length: int, sizes: Geometry) -> int:
     """Return the first byte of a region of ``length`` bytes.
 
-    ``text`` is a size; or ``tables-end``: so that an eighth of it is the end of the first group's
-    inode table and the rest data; or ``middle``: likewise in the group in the partition's middle;
-    or ``data``: where the first group's data begin.
+    ``text`` is a size; or ``tables-end``: an eighth of it is the end of the first group's inode
+    table and the rest data; or ``middle``: likewise in the group in the partition's middle; or
+    ``data``: where the first group's data begin, or behind the journal.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: ``text`` has another form.
     """
     if text == DATA:
-        return sizes.dblkno * sizes.fsize
+        return _free_start(length, sizes)
     if text not in (TABLES_END, MIDDLE):
         try:
             return size(text)
@@ -99,9 +100,17 @@ def region_start(text: str, length: int, sizes: Geometry) -> int:
     return base + sizes.dblkno * sizes.fsize - before
 
 
-def first_inodes(length: int, ipg: int, inode_bytes: int) -> int:
-    """Return how many of a group's first inodes suit ``length`` bytes of data.
+def _free_start(length: int, sizes: Geometry) -> int:
+    """Return the start of free data, or of the next group's, if the region does not fit there."""
+    group, at = divmod(sizes.free, sizes.fpg)
+    if at * sizes.fsize + length > sizes.fpg * sizes.fsize and group + 1 < sizes.groups:
+        group, at = group + 1, sizes.dblkno
+    return (group * sizes.fpg + at) * sizes.fsize
 
-    They are as many bytes as those, if the group has so many.
+
+def first_inodes(length: int, ipg: int, inode_bytes: int) -> int:
+    """Return the number of a group's first inodes that suit ``length`` bytes of data.
+
+    They have as many bytes as the data, if the group has enough.
     """
     return min(ipg, length // inode_bytes)

@@ -1,4 +1,4 @@
-"""Placement policies of one's own: which creates are hot, said by a function in Python."""
+"""Users' placement policies: a Python function decides which creates are hot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from birthmark.data.common.references import imported
 from birthmark.layout_hint.replay import hint_sources
 
 GROUP = "birthmark.policies"
-"""The group of entry points by which a package offers policies."""
+"""The group of entry points for policies of packages."""
 
 Hinting = Callable[[pa.Table], Any]
 """Takes the table of a day's creates (``LayoutTrace.creates``), and returns which are hot."""
@@ -32,9 +32,9 @@ class Rule:
 
     @classmethod
     def read(cls, reference: str) -> Rule:
-        """Return what ``package.module:function``, or an entry point of ``GROUP``, names.
+        """Return the rule named by ``package.module:function``, or an entry point of ``GROUP``.
 
-        Raises ``ValueError`` where there is none, or it is no function.
+        Raises ``ValueError`` if there is none, or it is no function.
         """
         function = imported(reference, GROUP)
         if not callable(function):
@@ -42,7 +42,7 @@ class Rule:
         return cls(reference, function)
 
     def verdicts(self, creates: pa.Table) -> pa.Array:
-        """Return the hints; raise ``ValueError`` where they are not one boolean for each create."""
+        """Return the hints; raise ``ValueError`` unless they are one boolean for each create."""
         found = self.function(creates)
         try:
             hot = found if isinstance(found, (pa.Array, pa.ChunkedArray)) else pa.array(found)

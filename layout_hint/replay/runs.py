@@ -1,4 +1,4 @@
-"""Runs of the replay: one day under one policy from one seed, and what each gave."""
+"""Runs of the replay: one day under one policy from one seed, and their outcomes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from birthmark.layout_hint.replay.locality import Locality, locality
 from birthmark.layout_hint.replay.rules import Rule
 
 ROWS = 1 << 16
-"""Rows of a batch that is handed to the replay."""
+"""Rows of a batch for the replay."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is run on a day."""
+    """Parameters of a run on a day."""
 
     policy: str
     mode: str | None  # of MODES; None: without hints
@@ -45,27 +45,27 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave."""
+    """Results of a run."""
 
     run: Run
     locality: Locality
     elapsed: float  # seconds by the model's clock, after the warm-up
-    summary: dict[str, Any]  # as the replay tells it
-    counts: pa.Table | None  # operations of each block, where they are wanted
+    summary: dict[str, Any]  # as the replay returns it
+    counts: pa.Table | None  # operations of each block, if requested
 
 
 class Replay:
-    """A day, decoded, on which policies are run.
+    """A decoded day, on which policies are run.
 
     Args:
         day: the build.
-        settings: what all runs have in common.
+        settings: the settings that all runs share.
         image: the compiled model that hints.
         disk: the drive's parameters.
         rules: policies besides the model's.
 
     Raises:
-        ValueError: a rule does not say of each create whether it is hot.
+        ValueError: a rule does not return a verdict for each create.
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class Replay:
         self._of_rules = {rule.name: rule.verdicts(self._creates) for rule in rules}
 
     def learn(self, run: Run) -> Outcome:
-        """Make a run by default, and learn from it what the oracle knows."""
+        """Run by default, and compute the oracle's knowledge from the results."""
         found = self._run(run)
         lives, region = lifetimes(self._day.path), self._settings.region
         self._oracle = hint_sources.oracle(found.objects(), lives, len(self._creates), region)
         return self._outcome(run, found, True)
 
     def run(self, run: Run, keep: bool = False) -> Outcome:
-        """Make a run; ``keep`` its counts."""
+        """Run; ``keep`` the counts."""
         return self._outcome(run, self._run(run), keep)
 
     def _run(self, run: Run) -> birthmark_native.LayoutRun:
@@ -100,7 +100,7 @@ class Replay:
         return self._trace.run(json.dumps(self._config(run)), given, image, self._disk)
 
     def _hints(self, run: Run) -> tuple[pa.Array | None, bytes | None]:
-        """Return hints, or the image that the hook is to ask."""
+        """Return hints, or the image that the hook is to use."""
         if run.policy in self._of_rules:
             return self._of_rules[run.policy], None
         if run.policy == ORACLE:
@@ -125,6 +125,7 @@ class Replay:
             "geometry": settings.geometry,
             "allocator": settings.allocator,
             "bytes": settings.partition,
+            "journal": settings.journal,
             "region": None if run.policy == DEFAULT else region,
             "policy": MASKS.get(run.policy, hint_sources.ALL),
             "seed": run.seed,
@@ -154,15 +155,15 @@ def _batches(day: Day, name: str) -> list[pa.RecordBatch]:
     return list(row_groups.batches(pq.ParquetFile(day.path / name), ROWS))
 
 
-def run_all(replay: Replay, runs: list[Run], kept: set[Run], jobs: int) -> Iterator[Outcome]:
-    """Yield what each run gave, as they end; the first must be one by default.
+def run_all(replay: Replay, runs: list[Run], counted: set[Run], jobs: int) -> Iterator[Outcome]:
+    """Yield the outcome of each run, as they end; the first must be by default.
 
-    As many go on at a time as there are ``jobs``; the counts of those in ``kept`` are kept.
+    ``jobs`` run at a time; the counts of those in ``counted`` are stored.
     """
     first, *others = runs
     yield replay.learn(first)
     with ThreadPoolExecutor(jobs) as pool:
         for future in as_completed(
-            [pool.submit(replay.run, each, each in kept) for each in others]
+            [pool.submit(replay.run, each, each in counted) for each in others]
         ):
             yield future.result()

@@ -17,7 +17,7 @@ __all__ = ["draw", "tables", "to_json"]
 
 
 def tables(comparison: Comparison) -> list[Table]:
-    """Return Tables 7.1 to 7.3 and Table 7.4, for every state and mode there is."""
+    """Return Tables 7.1 to 7.3 and Table 7.4, for every state and mode."""
     every = kinds(comparison)
     return [
         *(locality.table(comparison, *kind) for kind in every),
@@ -26,7 +26,7 @@ def tables(comparison: Comparison) -> list[Table]:
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison with the thesis's figures, fractions like the others, where it has some.
+    """Return a comparison with the thesis's figures, as fractions, where it has some.
 
     ``thesis`` has ``locality`` and ``elapsed``, a row for each day and policy.
     """

@@ -1,4 +1,4 @@
-"""The table of a grid: what each combination of conditions gave."""
+"""The table of a grid: the results of each combination of conditions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WORDS = {"day": "Day", "state": "State", "mode": "Mode", "nvram": "NVRAM"}
 def table(rows: pa.Table, axes: Sequence[str]) -> Table:
     """Return a row for each result: writes in the region, the best possible, and time saved.
 
-    Of day, state, mode and memory there is a column only where they differ.
+    Columns for day, state, mode and memory appear only if they differ.
     """
-    told = [each for each in _WORDS if len(set(rows[each].to_pylist()) - {None}) > 1]
-    first, *others = [*axes, *(_WORDS[each] for each in told)]
+    shown = [each for each in _WORDS if len(set(rows[each].to_pylist()) - {None}) > 1]
+    first, *others = [*axes, *(_WORDS[each] for each in shown)]
     title = "Writes in the region, and elapsed time saved over Default, percent"
     headings = ["Policy", "Target\nwrite", "Optimal\nwrite", "of\noptimal", "saved"]
     made = grid(title, f"\n{first}", *(f"\n{each}" for each in others), *headings)
@@ -31,7 +31,7 @@ def table(rows: pa.Table, axes: Sequence[str]) -> Table:
         before = place
         made.add_row(
             *(str(value) for value in place),
-            *(NONE if row[each] is None else Text(str(row[each])) for each in told),
+            *(NONE if row[each] is None else Text(str(row[each])) for each in shown),
             row["policy"] + (" (inconsistent)" if row["inconsistency"] else ""),
             percent(row["target_write"], 2),
             percent(row["optimal_write"], 2),

@@ -30,7 +30,7 @@ Panel = Callable[[Any, str, str | None], None]
 
 
 def locality(comparison: Comparison, state: str, out: Path) -> None:
-    """Draw which share of the writes fell into the region, for each policy, day and mode.
+    """Draw the share of the writes in the region, for each policy, day and mode.
 
     A bar is the mean over the seeds, its line a standard deviation each way; the upright mark is
     the optimum, and a diamond the thesis's figure, where it has one.

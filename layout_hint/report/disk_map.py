@@ -36,11 +36,11 @@ def draw(
     sizes: Geometry,
     out: Path,
 ) -> None:
-    """Draw a day's map: a panel for Default and for each policy whose counts there are.
+    """Draw a day's map: a panel for Default and for each policy with counts.
 
-    Above the writes, below the reads: all of the partition, a row for each cylinder group; and
-    beneath it the region, a cell for each 4 KB block, with lines where its group's inode table and
-    its data begin. Colours are logarithmic, and the same in a row of panels.
+    Writes are above, reads below: the whole partition, a row for each cylinder group; beneath it
+    the region, a cell for each 4 KB block, with lines where its group's inode table and its data
+    begin. Colours are logarithmic, and the same in a row of panels.
     """
     from matplotlib import rc_context  # slow to import
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""Thesis Table 7.4: what a policy gains in time."""
+"""Thesis Table 7.4: time saved by policies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from birthmark.layout_hint.report.grid import NONE, grid, percent, spread
 from birthmark.layout_hint.report.kinds import policies, words
 
 Columns = dict[str, tuple[str, bool]]
-"""Of each column, its policy and whether the region is memory."""
+"""The policy of each column, and whether the region is memory."""
 
 
 def columns(comparison: Comparison) -> Columns:
@@ -37,8 +37,7 @@ def result(
 def table(comparison: Comparison, state: str, mode: str | None) -> Table:
     """Return the table of one state and mode: percent of Default's elapsed time that was saved.
 
-    Below each day stand the thesis's figures, where it has the trace and the file system is fresh
-    as there.
+    Below each day are the thesis's figures, if it has the trace and the file system is fresh.
     """
     wanted = columns(comparison)
     headings = [column.replace("+", "+\n").replace(", ", ",\n") for column in wanted]

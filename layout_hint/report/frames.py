@@ -1,4 +1,4 @@
-"""Thesis Tables 7.1 to 7.4 as DataFrames, to compute with and to draw."""
+"""Thesis Tables 7.1 to 7.4 as DataFrames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADINGS = [(of.capitalize(), each.capitalize()) for of in _OF for each in _EAC
 
 
 def locality(comparison: Comparison) -> pd.DataFrame:
-    """Return what fell into the region, as Tables 7.1 to 7.3: means over the seeds, in percent.
+    """Return the shares in the region, as Tables 7.1 to 7.3: means over the seeds, in percent.
 
     A row is a day, state, mode and policy. The columns are Target and Optimal of all operations, of
     reads and of writes, and Target's writes in percent of Optimal's.
@@ -40,7 +40,7 @@ def locality(comparison: Comparison) -> pd.DataFrame:
 
 
 def saved_time(comparison: Comparison) -> pd.DataFrame:
-    """Return the time that policies save of Default's, as Table 7.4: means, in percent.
+    """Return the time that policies save over Default, as Table 7.4: means, in percent.
 
     A row is a day, state and mode; a column is a policy, or one with the region in memory.
     """
@@ -58,7 +58,7 @@ def saved_time(comparison: Comparison) -> pd.DataFrame:
 
 
 def thesis_locality(trace: str) -> pd.DataFrame:
-    """Return what the thesis printed of CAMPUS, DEAS03 or EECS03 in Tables 7.1 to 7.3, in percent.
+    """Return the thesis's figures for CAMPUS, DEAS03 or EECS03 in Tables 7.1 to 7.3, in percent.
 
     A row is a day (``YYYY-MM-DD``) and policy. Raises ``ValueError`` for another trace.
     """
@@ -75,7 +75,7 @@ def thesis_locality(trace: str) -> pd.DataFrame:
 
 
 def thesis_saved_time(trace: str) -> pd.DataFrame:
-    """Return what the thesis printed of a trace in Table 7.4: a row for each day, in percent.
+    """Return the thesis's figures for a trace in Table 7.4: a row for each day, in percent.
 
     Raises ``ValueError`` as ``thesis_locality`` does.
     """

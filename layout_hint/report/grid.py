@@ -1,4 +1,4 @@
-"""What the tables have in common."""
+"""Helpers for the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts of blocks as pictures have them: in rows and columns."""
+"""Counts of blocks as grids of rows and columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ZOOM_COLUMNS = 64
 
 
 FEW = 40
-"""Where no more groups than this were used, the map leaves the others out."""
+"""Number of used groups up to which the map leaves the others out."""
 
 
 def groups(counts: pa.Table, column: str, sizes: Geometry) -> Grid:
@@ -44,7 +44,7 @@ def groups(counts: pa.Table, column: str, sizes: Geometry) -> Grid:
 
 
 def shown(maps: Sequence[Grid], group: int) -> Groups:
-    """Return the groups that maps have rows for: all, or where few were used, these and one."""
+    """Return the groups of the maps' rows: all, or if few were used, these and one."""
     used = np.any([each.any(axis=1) for each in maps], axis=0)
     used[group] = True
     return np.flatnonzero(used) if used.sum() <= FEW else np.arange(len(used))
@@ -71,24 +71,24 @@ def _blocks(counts: pa.Table, column: str, start: int, length: int) -> Grid:
 
 @dataclass(frozen=True)
 class Corner:
-    """Where the region's first byte is in the map."""
+    """Position of the region's first byte in the map."""
 
     group: int
     piece: float
-    pieces: float  # how long the region is
+    pieces: float  # length of the region
 
 
 def corner(start: int, length: int, sizes: Geometry) -> Corner:
-    """Return the region's place in the map, in rows and columns."""
+    """Return the region's position in the map, in rows and columns."""
     each = sizes.fpg * sizes.fsize
     group, within = divmod(start, each)
     return Corner(group, within * PIECES / each, length * PIECES / each)
 
 
 def bounds(places: Sequence[Place], sizes: Geometry) -> list[int]:
-    """Return the blocks of a region before which its group's inode table and its data begin.
+    """Return the blocks of a region at which its group's inode table and its data begin.
 
-    If it has two places, the second of them begins there, too.
+    If it has two places, the second one begins there, too.
     """
     found, before = [], 0
     for start, length in places:

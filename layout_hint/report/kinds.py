@@ -1,4 +1,4 @@
-"""What a comparison was made of: file systems, regions, policies."""
+"""Dimensions of a comparison: file systems, regions, policies."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from birthmark.layout_hint.comparison.figures import Comparison
 from birthmark.layout_hint.replay.conditions import POLICIES
 
 Kind = tuple[str, str | None]
-"""A state and a mode; no mode where only Default was run."""
+"""A state and a mode; no mode if only Default was run."""
 
 
 def kinds(comparison: Comparison) -> list[Kind]:
-    """Return those that were run, in their order."""
+    """Return the kinds that were run, in order."""
     return [(state, mode) for state in comparison.states for mode in comparison.modes or (None,)]
 
 
@@ -23,7 +23,7 @@ def policies(comparison: Comparison) -> list[str]:
 
 
 def words(comparison: Comparison, kind: Kind) -> str:
-    """Return what a table of that kind is of: trace, file system, region."""
+    """Return the subtitle of a table of that kind: trace, file system, region."""
     state, mode = kind
     size = f"{comparison.settings.region_length / 2**20:g} MB"
     inodes = comparison.settings.region_inodes

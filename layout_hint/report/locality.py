@@ -1,4 +1,4 @@
-"""Thesis Tables 7.1 to 7.3: what fell into the region, and what could have."""
+"""Thesis Tables 7.1 to 7.3: operations in the region, and the best possible."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _HEADINGS = ("total", "read", "write")
 def table(comparison: Comparison, state: str, mode: str | None) -> Table:
     """Return the table of one state and mode, in percent of the operations on disk.
 
-    To the right stand the thesis's figures, where it has that trace and policy, and the file system
-    is fresh as there.
+    To the right are the thesis's figures, if it has that trace and policy, and the file system is
+    fresh.
     """
     days = [day for day in comparison.days if thesis.locality(comparison.title, day, "Default")]
     beside = bool(days) and state == "fresh"

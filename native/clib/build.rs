@@ -1,4 +1,4 @@
-//! Names the library as programs that are linked with it will look for it.
+//! Sets the soname of the library.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

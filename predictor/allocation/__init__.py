@@ -1,1 +1,1 @@
-"""What a file system's allocator is told of a create."""
+"""Hints for a file system's allocator."""

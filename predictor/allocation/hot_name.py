@@ -1,4 +1,4 @@
-"""HotName as kernels ask it: learned from all files seen, and only from what a kernel knows."""
+"""HotName for kernels: learned from all files, by the attributes that a kernel knows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
 from birthmark.predictor.fit.calibration import Holdout
-from birthmark.predictor.fit.learning import Learner, Lesson, Sets
+from birthmark.predictor.fit.learning import Learner, Sets, TrainingSet
 from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import HEAT_PREDICATES, blocks
 
 HOT_NAME = "HotName"
-"""The one predicate that these models are of."""
+"""The only predicate of these models."""
 
 _FOLDER = "hints"
 
@@ -32,16 +32,16 @@ def train(
 ) -> None:
     """Train one model of each kind in ``sets`` on the regular files of a files table.
 
-    ``best`` is to have the one that errs least.
+    ``best`` gets the kind with the fewest errors.
 
-    A file that was there before the trace is a No, if nothing is known of its heat: it did not
-    live shortly. Births alone would not tell what the files are called that last: where nearly all
-    births are locks, a model of them takes any name for one.
+    A file that existed before the trace is a No if its heat is unknown: it was not short-lived.
+    Births alone would not show the names of lasting files: where nearly all births are locks, a
+    model of them predicts a lock for any name.
 
-    A file with data is a No, too. What lives for five seconds is gone before the syncer writes its
-    blocks: a region would gain its inode only, and have the less room for what is written over and
-    over. And what is written out at once, as journals are, comes in long runs, which the region's
-    pieces break.
+    A file with data is a No, too. A file that lives for five seconds is deleted before the syncer
+    writes its blocks. The region would gain only its inode, and lose room for blocks that are
+    written repeatedly. Files that are flushed at once, such as journals, are written in long runs,
+    which the region's pieces would break up.
     """
     lives = _files(files)
     answers = HEAT_PREDICATES[HOT_NAME].evaluate(lives)
@@ -49,7 +49,7 @@ def train(
     labels = pc.and_kleene(labels, pc.equal(blocks.own_blocks(lives), 0.0))
     answers = {HOT_NAME: labels.combine_chunks()}
     holdout = Holdout.of(lives, parameters["calibration"])
-    learner.learn(sets, Lesson(_creates(lives), answers, holdout, parameters), best)
+    learner.learn(sets, TrainingSet(_creates(lives), answers, holdout, parameters), best)
 
 
 def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:
@@ -64,8 +64,8 @@ def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:
 def load(
     models: type[ModelSet[Any]], directory: Path, parameters: Mapping[str, Any], counts: bool
 ) -> ModelSet[Any]:
-    """Return what was saved of one kind (see ``ModelSet.load``)."""
-    return models.load(directory / _FOLDER, [HOT_NAME], models.own(parameters), counts)
+    """Return the saved models of one kind (see ``ModelSet.load``)."""
+    return models.load(directory / _FOLDER, [HOT_NAME], models.own_parameters(parameters), counts)
 
 
 def _files(files: pa.Table) -> pa.Table:
@@ -75,10 +75,10 @@ def _files(files: pa.Table) -> pa.Table:
 
 
 def _creates(lives: pa.Table) -> pa.Table:
-    """Return what a kernel knows of creates: the name and who makes it; of old files the owner."""
-    known = {
+    """Return what a kernel knows of creates: the name and the caller (of old files, the owner)."""
+    columns = {
         "name": lives["name"],
         "uid": pc.coalesce(lives["uid"], lives["owner"]),
         "gid": pc.coalesce(lives["gid"], lives["group"]),
     }
-    return filled(pa.table(known), CREATES)
+    return filled(pa.table(columns), CREATES)

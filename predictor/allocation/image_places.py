@@ -14,11 +14,11 @@ from birthmark.predictor.image.rules import ImageRule
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree
 
 _PATH = ("uid", "last", "first", "middle")
-"""What the tree asks, in this order: after the second it knows owner and suffix, in the end all."""
+"""The attributes that the tree tests, in order: after two it knows owner and suffix."""
 
 
 def rules_of(key: str, places: Places, bar: float) -> Iterator[ImageRule]:
-    """Yield the rules for what is known of a name alone, and of a suffix."""
+    """Yield the rules by name alone, and by suffix."""
     names = places.known()["name"].unique().drop_null()
     suffix = name_pieces(names)["last"]
     of_suffix = np.zeros(len(names), dtype=np.bool_)
@@ -34,7 +34,7 @@ def rules_of(key: str, places: Places, bar: float) -> Iterator[ImageRule]:
 
 
 def tree_of(key: str, places: Places, bar: float) -> ImageTree:
-    """Return the tree for what is known of an owner, and of an owner's names."""
+    """Return the tree by owner, and by owner and name."""
     known = places.known()
     by_owner = np.zeros(len(known["uid"]), dtype=np.bool_)
     if ["uid"] in places.levels:
@@ -60,28 +60,28 @@ def tree_of(key: str, places: Places, bar: float) -> ImageTree:
 
 
 class _Nodes:
-    """The nodes of a tree while it grows: by the values that lead to each, its number."""
+    """The nodes of a growing tree: the number of each, by the values that lead to it."""
 
     def __init__(self) -> None:
         self.places: dict[tuple[Any, ...], int] = {(): 0}
         self.parent, self.depth, self.value, self.answer = [-1], [0], [None], [False]
 
     def add(self, row: tuple[Any, ...], answers: tuple[bool, ...]) -> None:
-        """Add the nodes on the way of ``row`` that are not there, with their answers."""
+        """Add the missing nodes on the path of ``row``, with their answers."""
         for depth, answer in enumerate(answers[: len(row)], start=1):
-            way = row[:depth]
-            if way not in self.places:
-                self.places[way] = len(self.parent)
-                self.parent.append(self.places[way[:-1]])
+            path = row[:depth]
+            if path not in self.places:
+                self.places[path] = len(self.parent)
+                self.parent.append(self.places[path[:-1]])
                 self.depth.append(depth)
-                self.value.append(way[-1])
+                self.value.append(path[-1])
                 self.answer.append(answer)
 
     def tree(self, key: str) -> ImageTree:
         """Return the tree."""
         depth, parent = np.array(self.depth), np.array(self.parent)
-        asked = np.array([ATTRIBUTES.index(name) for name in _PATH] + [-1])
-        attribute = np.where(np.isin(np.arange(len(parent)), parent), asked[depth], -1)
+        by_depth = np.array([ATTRIBUTES.index(name) for name in _PATH] + [-1])
+        attribute = np.where(np.isin(np.arange(len(parent)), parent), by_depth[depth], -1)
         code = np.full(len(parent), -1)
         values = [
             pa.array([], pa.binary() if n < 3 else pa.uint32()) for n in range(len(ATTRIBUTES))

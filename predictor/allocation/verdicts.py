@@ -1,4 +1,4 @@
-"""What a file system's allocator is told of a create: hot name, hot directory, hot writes."""
+"""Hints for a file system's allocator: hot name, hot directory, hot writes."""
 
 from __future__ import annotations
 
@@ -34,45 +34,41 @@ OF_FILE, OF_DIRECTORY = (
     sum(hint.bit for hint in DECLARED if hint.of_directory is of_directory)
     for of_directory in (False, True)
 )
-"""The bits that a verdict on a file, and one on a directory, can have."""
+"""The possible bits of a verdict on a file, and on a directory."""
 
 LEAST_BIRTHS = 1.0
-"""The least hot births to expect in a directory that HotDir names, in a period as long as the
-one that was learned from."""
+"""Least expected hot births in a HotDir directory, in a period as long as the training period."""
 
 DIRECTORIES = 256
-"""The most directories that a region has room for."""
+"""Greatest number of directories in a region."""
 
 
 @dataclass(frozen=True)
-class Room:
-    """How much a region is to hold of what was learned to be hot.
-
-    ``directories`` count, of files the ``blocks`` of 4 KB.
-    """
+class RegionCapacity:
+    """Capacity of a region: a number of ``directories``, and ``blocks`` of 4 KB for files."""
 
     directories: int
     blocks: int
 
     @classmethod
-    def of(cls, data: int, fragment: int = 2048) -> Room:
-        """Return the room of a region with ``data`` bytes for data; an eighth is kept in reserve.
+    def of(cls, data: int, fragment: int = 2048) -> RegionCapacity:
+        """Return the capacity of a region with ``data`` bytes for data.
 
-        That is for files that grow more than was expected, and for HotName's that do have data.
-        At most a third of the rest is for directories, of a ``fragment`` each (bytes), and there
-        are 256 at most; what they leave is for what is written.
+        An eighth stays in reserve, for files that grow more than expected and for HotName files
+        that do have data. At most a third of the rest is for directories, of one ``fragment``
+        (bytes) each and ``DIRECTORIES`` at most; files get the remainder.
         """
         fragments = data // fragment * 7 // 8
         directories = min(DIRECTORIES, fragments // 3)
         return cls(directories, (fragments - directories) * fragment // BLOCK)
 
 
-USUAL_ROOM = Room.of(size(REGION))
-"""The room of a region as large as the thesis's, all of it for data."""
+USUAL_ROOM = RegionCapacity.of(size(REGION))
+"""The capacity of a region of the thesis's size, all of it for data."""
 
 
 class Hinting(Protocol):
-    """The parts of ``TrainedModel`` that hints are made of."""
+    """The parts of ``TrainedModel`` that hints need."""
 
     heat: Heat
     hints: dict[str, ModelSet[Any]]
@@ -85,27 +81,27 @@ def hint_image(
     trained: Hinting,
     kind: str,
     point: Point,
-    room: Room = USUAL_ROOM,
+    room: RegionCapacity = USUAL_ROOM,
     abstaining: Collection[str] = (),
 ) -> bytes:
-    """Return the image that kernels and the layout replay ask for hints: of the ``HINTS`` alone.
+    """Return the image of the ``HINTS`` for kernels and the layout replay.
 
-    HotName answers as the model of ``kind`` does at ``point`` that was trained for this, on what
+    HotName answers as the model of ``kind`` at ``point`` that was trained on the attributes that
     kernels know (``predictor.allocation.hot_name``). HotDir and HotWrite are yes for the
-    directories and files of the highest ``predictor.heat.Places.scores`` for which there is
-    ``room``: more than that would only take the room from what is hotter. So HotDir is of the
-    directories with the most hot births, and not, as the predicate, of those with half. HotWrite is
-    of fewer files than the predicate, and also of files that were there before the trace. Those
-    ``abstaining`` are never a yes.
+    directories and files of the highest ``predictor.heat.Places.scores`` that fit in ``room``:
+    more would displace hotter ones. So HotDir holds for the directories with the most hot births,
+    whereas the predicate holds for those with at least half. HotWrite holds for fewer files than
+    the predicate, and also for files that existed before the trace. Hints ``abstaining`` are never
+    a yes.
 
-    Raises ``ValueError`` where HotName was not learned, where there are no models of ``kind``, and
-    where an image has no room.
+    Raises ``ValueError`` if HotName was not learned, there are no models of ``kind``, or the image
+    exceeds its format.
     """
-    trained.of_kind(kind)  # refuses one that there is not
+    trained.of_kind(kind)  # raises if there is none
     if kind not in trained.hints:
         raise ValueError(f"the model has not learned {HOT_NAME}")
-    asked = {HOT_NAME}.difference(abstaining)
-    sections, abstained = sections_of(trained.hints[kind], point, asked)
+    keys = {HOT_NAME}.difference(abstaining)
+    sections, abstained = sections_of(trained.hints[kind], point, keys)
     heat = trained.heat
     places = [
         ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
@@ -117,27 +113,26 @@ def hint_image(
     return compile_image(HINTS, [*sections, rules, trees], abstained.union(abstaining))
 
 
-def verdicts(image: Image, asked: pa.Table) -> pa.Array:
-    """Return for each row of ``asked`` the bits of its verdict (uint8).
+def verdicts(image: Image, creates: pa.Table) -> pa.Array:
+    """Return for each row of ``creates`` the bits of its verdict (uint8).
 
-    ``asked`` has the column ``directory``, whether it is one (boolean), and what is known of the
-    creates, as in ``features.CREATES``; or in place of ``time`` its ``hour``, 0 to 23, UTC. Columns
-    that it lacks are unknown. A directory has at most the bit of HotDir, anything else at most
-    those of HotName and HotWrite.
+    ``creates`` has the boolean column ``directory``, and those of ``features.CREATES``; ``hour``
+    (0 to 23, UTC) may replace ``time``. Missing columns are unknown. A directory has at most the
+    bit of HotDir, anything else at most those of HotName and HotWrite.
     """
-    answers = predict(image, _creates(asked))
+    answers = predict(image, _creates(creates))
     bits = [
         pc.multiply(answers[hint].cast(pa.uint8()), pa.scalar(1 << place, pa.uint8()))
         for place, hint in enumerate(HINTS)
         if hint in answers
     ]
     sides = (pa.scalar(bit, pa.uint8()) for bit in (OF_DIRECTORY, OF_FILE))
-    asked_for = pc.if_else(asked["directory"], *sides).combine_chunks()
-    return pc.bit_wise_and(reduce(pc.bit_wise_or, bits), asked_for)
+    possible = pc.if_else(creates["directory"], *sides).combine_chunks()
+    return pc.bit_wise_and(reduce(pc.bit_wise_or, bits), possible)
 
 
-def _creates(asked: pa.Table) -> pa.Table:
-    if "hour" in asked.column_names:
-        time = pc.multiply(asked["hour"].cast(pa.int64()), HOUR)
-        asked = asked.append_column("time", time)
-    return filled(asked, CREATES)
+def _creates(table: pa.Table) -> pa.Table:
+    if "hour" in table.column_names:
+        time = pc.multiply(table["hour"].cast(pa.int64()), HOUR)
+        table = table.append_column("time", time)
+    return filled(table, CREATES)

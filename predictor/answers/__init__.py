@@ -1,1 +1,1 @@
-"""What is answered, by how sure models are."""
+"""Answers: operating points, levels and three-way answers."""

@@ -1,11 +1,12 @@
-"""What models say of a file: yes, no or unsure, each with how likely it is.
+"""Three-way answers about a file: yes, no or unsure, with the probability of a yes.
 
-A yes and a no each keep a bound of their own (``predictor.fit.thresholds``), and are likelier than
-not: where few files are alike a bound on all would allow more. Answers about one file do not
-contradict each other (``predictor.predicates.worlds``): the surest are kept, and what no world has
-together with them becomes unsure. What follows from an answer that is kept is said, too, if the
-bounds are kept with it; and how likely an answer is fits those that are surer: what a yes implies
-is no less likely than it (``native/learn/src/certainty``).
+A yes and a no each keep a bound (``predictor.fit.thresholds``), and are likelier than not: where
+few files are alike, a bound on all would allow more. Answers about one file do not contradict each
+other (``predictor.predicates.assignments``): the surest stay, and an answer that no assignment has
+together with them becomes unsure. Implied answers count, too: where all remaining assignments agree
+on a predicate, that is its answer, but an abstaining predicate is never a yes. Training keeps the
+bounds with implied answers (``predictor.fit.calibration``). An implied answer is no less likely
+than the yes that implies it (``native/learn/src/certainty``).
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
-from birthmark.features.told import TOLD, Told
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
 from birthmark.predictor.answers.levels import Levels
 from birthmark.predictor.answers.operating_points import EVEN, NEVER, OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.predicates.worlds import Worlds
+from birthmark.predictor.predicates.assignments import Assignments
 from birthmark_native import Certainty
 
 Word = Literal["no", "unsure", "yes"]
 
 WORDS: tuple[Word, ...] = ("no", "unsure", "yes")
-"""The three answers, by the number that stands for each in columns."""
+"""The three answers, in the order of their numbers in columns."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """The answers about one predicate, row by row: indices of ``WORDS``, and how likely a yes is.
+class ThreeWayAnswer:
+    """The answers about one predicate, row by row: indices of ``WORDS``, probabilities of a yes.
 
-    A probability is null where the model was not calibrated.
+    A probability is null if the model was not calibrated.
     """
 
     words: pa.UInt8Array
@@ -48,75 +49,79 @@ class Said:
         return WORDS[number]
 
     def probability(self, row: int) -> float | None:
-        """Return how likely a yes is in a row."""
-        found: float | None = self.probabilities[row].as_py()
-        return found
+        """Return the probability of a yes in a row."""
+        probability: float | None = self.probabilities[row].as_py()
+        return probability
 
     def in_words(self) -> pa.StringArray:
         """Return the answers as text."""
         return pa.array(WORDS).take(self.words)
 
     def is_word(self, word: Word) -> Any:
-        """Return where the answer is ``word``, as numpy has it."""
+        """Return a numpy mask of the rows whose answer is ``word``."""
         return self.words.to_numpy() == WORDS.index(word)
 
 
-def say(
+def answer(
     scores: Mapping[str, Scores],
     points: Mapping[str, OperatingPoints],
-    worlds: Iterable[Worlds],
+    assignments: Iterable[Assignments],
     point: Point,
     abstaining: Iterable[str] = (),
-) -> dict[str, Said]:
-    """Return by key what ``scores`` say at ``point``; those ``abstaining`` are never a yes."""
-    own = {key: points[key] for key in scores}
-    certainty = Certainty(described(own, worlds, point), list(abstaining))
-    levels = [pa.array(levels_at(own[key], point).of(scores[key])) for key in scores]
-    words, probabilities = certainty.say(levels)
+) -> dict[str, ThreeWayAnswer]:
+    """Return by key the answers for ``scores`` at ``point``; ``abstaining`` are never a yes."""
+    selected = {key: points[key] for key in scores}
+    certainty = Certainty(describe(selected, assignments, point), list(abstaining))
+    levels = [pa.array(levels_at(selected[key], point).of(scores[key])) for key in scores]
+    words, probabilities = certainty.answer(levels)
     columns = zip(scores, words, probabilities, strict=True)
-    return {key: Said(words, likely) for key, words, likely in columns}
+    return {key: ThreeWayAnswer(words, likely) for key, words, likely in columns}
 
 
-def say_told(
+def answer_by_scope(
     scores: Mapping[str, Scores],
-    points: Callable[[Told], Mapping[str, OperatingPoints]],
-    told: Mapping[str, Bytes],
-    worlds: Iterable[Worlds],
+    points: Callable[[HistoryScope], Mapping[str, OperatingPoints]],
+    scope: Mapping[str, Bytes],
+    assignments: Iterable[Assignments],
     point: Point,
     abstaining: Iterable[str] = (),
-) -> dict[str, Said]:
-    """Return the same where not as much is told of each row.
+) -> dict[str, ThreeWayAnswer]:
+    """Return the same where the history scope differs from row to row.
 
-    ``points`` returns those for what is told; ``told`` has by key the place of that in
-    ``features.told.TOLD``, row by row. Predicates that have to do with each other (``worlds``) are
-    told the same.
+    ``points`` returns the operating points of a scope. ``scope`` has by key each row's index in
+    ``features.history_scope.HISTORY_SCOPES``. Related predicates (``assignments``) have the same
+    scope.
     """
     groups: dict[int, list[str]] = {}
     for key in scores:
-        groups.setdefault(id(told[key]), []).append(key)
-    worlds, abstaining = list(worlds), list(abstaining)
-    found: dict[str, Said] = {}
+        groups.setdefault(id(scope[key]), []).append(key)
+    assignments, abstaining = list(assignments), list(abstaining)
+    answers: dict[str, ThreeWayAnswer] = {}
     for keys in groups.values():
-        own = {key: scores[key] for key in keys}
-        found |= _say_told(own, points, told[keys[0]], worlds, point, abstaining)
-    return {key: found[key] for key in scores}
+        group = {key: scores[key] for key in keys}
+        answers |= _answer_by_scope(group, points, scope[keys[0]], assignments, point, abstaining)
+    return {key: answers[key] for key in scores}
 
 
-def _say_told(
+def _answer_by_scope(
     scores: Mapping[str, Scores],
-    points: Callable[[Told], Mapping[str, OperatingPoints]],
-    told: Bytes,
-    worlds: Iterable[Worlds],
+    points: Callable[[HistoryScope], Mapping[str, OperatingPoints]],
+    scope: Bytes,
+    assignments: Iterable[Assignments],
     point: Point,
     abstaining: Iterable[str],
-) -> dict[str, Said]:
-    """Return the same of predicates of which each row is told the same."""
-    rows = [np.flatnonzero(told == place) for place in range(len(TOLD))]
+) -> dict[str, ThreeWayAnswer]:
+    """Return the same for predicates that share one scope per row."""
+    rows = [np.flatnonzero(scope == place) for place in range(len(HISTORY_SCOPES))]
     parts = [
-        say(
-            {key: own[some] for key, own in scores.items()}, points(each), worlds, point, abstaining
+        answer(
+            {key: column[selected] for key, column in scores.items()},
+            points(name),
+            assignments,
+            point,
+            abstaining,
         )
-        for each, some in zip(TOLD, rows, strict=True)
+        for name, selected in zip(HISTORY_SCOPES, rows, strict=True)
     ]
     order = pa.array(np.argsort(np.concatenate(rows)))
 
@@ -124,7 +129,7 @@ def _say_told(
         return pa.concat_arrays(columns).take(order)
 
     return {
-        key: Said(
+        key: ThreeWayAnswer(
             together([part[key].words for part in parts]),
             together([part[key].probabilities for part in parts]),
         )
@@ -132,39 +137,43 @@ def _say_told(
     }
 
 
-def described(points: Mapping[str, OperatingPoints], worlds: Iterable[Worlds], point: Point) -> str:
-    """Return, as JSON, what ``Certainty`` is made of."""
+def describe(
+    points: Mapping[str, OperatingPoints], assignments: Iterable[Assignments], point: Point
+) -> str:
+    """Return the description of a ``Certainty``, as JSON."""
     predicates = [
         {
             "key": key,
-            "answers": _words(own, point),
-            "probabilities": levels_at(own, point).probabilities,
-            "follows": point in own.follows,
-            "reached": _reached(own, point),
+            "answers": _words(model, point),
+            "probabilities": levels_at(model, point).probabilities,
+            "follows": point in model.follows,
+            "reached": _reached(model, point),
         }
-        for key, own in points.items()
+        for key, model in points.items()
     ]
-    return json.dumps({"predicates": predicates, "worlds": list(worlds)})
+    return json.dumps({"predicates": predicates, "worlds": list(assignments)})
 
 
-def plainly(keys: Iterable[str]) -> str:
-    """Return the same for models that were not calibrated: their answers are a yes or not."""
+def describe_uncalibrated(keys: Iterable[str]) -> str:
+    """Return the description for models that were not calibrated: they answer yes or unsure."""
     plain = {"answers": WORDS[1:], "probabilities": (None, None), "follows": False}
     return json.dumps({"predicates": [{"key": key, **plain} for key in keys], "worlds": []})
 
 
-def abstained(described: str, abstaining: Collection[str]) -> str:
-    """Return what ``Certainty`` is made of where predicates ``abstaining`` are never a yes."""
-    said = json.loads(described)
-    for each in said["predicates"]:
-        if each["key"] in abstaining:
-            each["answers"] = ["unsure" if word == "yes" else word for word in each["answers"]]
-            each["reached"] = len(each["answers"])
-    return json.dumps(said)
+def suppress_yes(description: str, abstaining: Collection[str]) -> str:
+    """Return the description of a ``Certainty`` in which ``abstaining`` are never a yes."""
+    content = json.loads(description)
+    for predicate in content["predicates"]:
+        if predicate["key"] in abstaining:
+            words = predicate["answers"]
+            predicate["answers"] = ["unsure" if word == "yes" else word for word in words]
+            predicate["reached"] = len(words)
+            predicate["abstains"] = True
+    return json.dumps(content)
 
 
 def levels_at(points: OperatingPoints, point: Point) -> Levels:
-    """Return the levels of a model; without any, one on each side of the threshold."""
+    """Return the levels of a model; by default, one on each side of the threshold."""
     threshold = points.at(point)
     if len(points.levels.cuts) or threshold is None or not 0 < threshold <= 1:
         return points.levels
@@ -172,9 +181,9 @@ def levels_at(points: OperatingPoints, point: Point) -> Levels:
 
 
 def _reached(points: OperatingPoints, point: Point) -> int | None:
-    """Return the first level of which every score is a yes, and below which none is.
+    """Return the first level whose scores are all yes, with none below.
 
-    ``None`` where a level has scores of both.
+    ``None`` if a level has scores on both sides of the threshold.
     """
     cuts, yes = levels_at(points, point).cuts, points.at(point)
     if yes is None or yes > 1:

@@ -11,17 +11,17 @@ from birthmark.data.common.arrays import Bytes, Floats
 
 @dataclass(frozen=True)
 class Levels:
-    """Level *i* has the scores from cut *i* - 1 on, and below cut *i*; ``cuts`` ascend.
+    """Level *i* has the scores from cut *i* - 1 up to, not including, cut *i*; ``cuts`` ascend.
 
-    ``probabilities`` say of each level, one more than there are cuts, how likely a yes is. They do
-    not descend, and are never 0 or 1. ``None`` where nothing is known of them.
+    ``probabilities`` of a yes are one per level, one more than there are cuts. They do not descend,
+    and are never 0 or 1; ``None`` is unknown.
     """
 
     cuts: tuple[float, ...] = ()
     probabilities: tuple[float | None, ...] = (None,)
 
     def __post_init__(self) -> None:
-        """Take lists, as JSON has them; raise ``ValueError`` for what are no levels."""
+        """Convert JSON's lists to tuples; raise ``ValueError`` unless cuts and lengths fit."""
         for name in ("cuts", "probabilities"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if len(self.probabilities) != len(self.cuts) + 1 or sorted(self.cuts) != [*self.cuts]:
@@ -33,4 +33,4 @@ class Levels:
 
 
 NO_LEVELS = Levels()
-"""Of a model that was not calibrated."""
+"""The levels of a model that was not calibrated."""

@@ -1,8 +1,8 @@
-"""The thresholds at which one model answers, and what is promised of each."""
+"""The thresholds of one model, and the bounds that each keeps."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,26 +12,25 @@ from birthmark.predictor.answers.levels import NO_LEVELS, Levels
 from birthmark.predictor.answers.point import Point
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
-"""Thresholds that every score reaches, that the likelier answer reaches, and that none reaches."""
+"""Thresholds that every score reaches, that the likelier answer reaches, that none reaches."""
 
 Scores = Floats
 
 
 @dataclass(frozen=True)
 class OperatingPoints:
-    """The thresholds of one model: a score of at least that much is a yes.
+    """The thresholds of one model: a score at or above the threshold is a yes.
 
-    ``accurate`` is right most often, ``bounded`` keeps the limit on false positives; ``None``
-    abstains: no threshold keeps it and is right as often as a constant answer, so it is never a
-    yes. ``n`` lives were calibrated on; ``false_positives`` is the share of them that ``bounded``
-    is wrongly yes on, and ``upper`` the upper confidence limit that admitted it.
+    ``accurate`` is right most often; ``bounded`` keeps the limit on false positives. ``None``
+    abstains: no threshold keeps the limit and is right as often as a constant answer. ``n`` lives
+    were calibrated on; ``false_positives`` is the share of them that ``bounded`` wrongly answers
+    yes, and ``upper`` the upper confidence limit that admitted it.
 
-    What is no yes is a no where the score is below ``no``, which keeps the limit on false
-    negatives (``None``: never); ``false_negatives`` and ``no_upper`` are those of it.
-    ``accurate_errors`` and ``bounded_errors`` are the shares of the lives that are wrongly answered
-    yes, or not yes, at each point.
-    ``levels`` say how likely each score makes a yes. At the points in ``follows`` what follows from
-    other answers is said of the predicate, too (``predictor.answers.certainty``).
+    Any other score is a no below ``no``, which keeps the limit on false negatives (``None``:
+    never), with ``false_negatives`` and ``no_upper`` likewise.
+    ``accurate_errors`` and ``bounded_errors`` are the shares of wrong answers at each point.
+    ``levels`` map scores to probabilities. At the points in ``follows``, answers that other
+    predicates imply count, too (``predictor.answers.certainty``).
     """
 
     accurate: float
@@ -52,12 +51,33 @@ class OperatingPoints:
         return self.accurate if point == "accurate" else self.bounded
 
     def errors_at(self, point: Point) -> float | None:
-        """Return the share of wrong answers at ``point``; ``None`` where none could be judged."""
+        """Return the share of wrong answers at ``point``; ``None`` without known labels."""
         return self.accurate_errors if point == "accurate" else self.bounded_errors
+
+    def alone(self, scores: Scores, yes: bool) -> Bools:
+        """Return where ``scores`` are a bounded yes (or no), apart from implied answers."""
+        if yes:
+            return says_yes(scores, self.bounded)
+        return np.asarray(scores < (ALWAYS if self.no is None else self.no))
+
+    def stricter(self, yes: bool) -> OperatingPoints:
+        """Return points with fewer bounded answers of ``yes``, or else of no.
+
+        The threshold moves to the next cut of the levels; beyond the last there are no such
+        answers. The confidence limits do not grow.
+        """
+        if yes:
+            least = NEVER if self.bounded is None else self.bounded
+            return replace(
+                self, bounded=min((c for c in self.levels.cuts if c > least), default=None)
+            )
+        most = ALWAYS if self.no is None else self.no
+        below = (cut for cut in self.levels.cuts if cut < most)
+        return replace(self, no=max(below, default=None))
 
     @classmethod
     def from_json(cls, saved: dict[str, Any]) -> OperatingPoints:
-        """Return what ``dataclasses.asdict`` wrote; raise ``ValueError`` if it is none."""
+        """Read what ``dataclasses.asdict`` wrote; raise ``ValueError`` if it is invalid."""
         levels = saved.get("levels")
         follows = tuple(saved.get("follows", ()))
         points = cls(

@@ -1,16 +1,16 @@
-"""The two points at which a model answers, by name (their thresholds: ``operating_points``)."""
+"""The names of a model's two operating points (their thresholds: ``operating_points``)."""
 
 from __future__ import annotations
 
 from typing import Literal, get_args
 
 Point = Literal["accurate", "bounded"]
-"""Which of a model's two thresholds for a yes decides; a no has a threshold of its own."""
+"""The threshold for a yes that decides; a no has a separate threshold."""
 
-PLAIN: Point = "accurate"
-"""The point of a plain yes or no, where none is asked for."""
+ACCURATE: Point = "accurate"
+"""The default point of two-way answers."""
 
-PROMISED: Point = "bounded"
-"""The point of what is promised: of three answers, and of a service's, where none is asked for."""
+BOUNDED: Point = "bounded"
+"""The point that keeps the bounds: the default of three-way answers, and of a service."""
 
 POINTS: tuple[Point, ...] = get_args(Point)

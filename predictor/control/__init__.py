@@ -1,4 +1,4 @@
-"""A bound that follows the world: thresholds that outcomes move as they come to be known."""
+"""Threshold control: thresholds that follow the outcomes, to keep the bound under drift."""
 
 from birthmark.predictor.control.control import Control, Row
 from birthmark.predictor.control.controller import Controller

@@ -1,4 +1,4 @@
-"""The thresholds of all predicates, for all that may be told, moved by what comes to be known."""
+"""The controllers of all predicates and history scopes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools, Floats
-from birthmark.features.told import Told
+from birthmark.features.history_scope import HistoryScope
 from birthmark.predictor.answers.operating_points import NEVER
 from birthmark.predictor.control.controller import EDGES, Controller
 from birthmark.predictor.control.settings import ControlSettings
 
-Row = tuple[str, Told]
-"""A predicate's key, and what is told (``features.told``)."""
+Row = tuple[str, HistoryScope]
+"""A predicate's key, and a history scope (``features.history_scope``)."""
 
 _SNAPSHOT = b"birthmark.control"
 _VERSION = 1
@@ -38,10 +38,10 @@ _SCHEMA = pa.schema(
 
 
 class Control:
-    """A ``Controller`` for each predicate and what may be told.
+    """A ``Controller`` for each predicate and history scope.
 
-    ``static`` has the calibrated threshold of each (``OperatingPoints.bounded``; None abstains),
-    ``version`` names the model that they are of: scores of another mean something else.
+    ``static`` has the calibrated threshold of each (``OperatingPoints.bounded``; None abstains).
+    ``version`` names their model: scores of different models are not comparable.
     """
 
     def __init__(
@@ -51,28 +51,30 @@ class Control:
         version: str = "",
     ) -> None:
         self.settings, self.version = settings or ControlSettings(), version
-        self.controllers = {row: Controller(own, self.settings) for row, own in static.items()}
+        self.controllers = {
+            row: Controller(threshold, self.settings) for row, threshold in static.items()
+        }
 
     def thresholds(self) -> dict[Row, float | None]:
-        """Return the thresholds now in force; None is never a yes."""
+        """Return the thresholds in force; None is never a yes."""
         return {row: controller.threshold for row, controller in self.controllers.items()}
 
     def observe(
-        self, predicate: str, told: Told, scores: Floats, in_force: Floats, truths: Bools
+        self, predicate: str, scope: HistoryScope, scores: Floats, in_force: Floats, truths: Bools
     ) -> None:
-        """Count outcomes of one predicate that have come to be known: see ``Controller.observe``.
+        """Count new outcomes of one predicate: see ``Controller.observe``.
 
-        ``in_force`` has the threshold of the time of each answer; where there was none it is null
-        (NaN). ``KeyError`` where the control has no such row.
+        ``in_force`` has the threshold at the time of each answer; NaN abstained. Raises
+        ``KeyError`` if the control has no such row.
         """
         never = np.where(np.isnan(in_force), NEVER, in_force)
-        self.controllers[predicate, told].observe(scores, never, truths)
+        self.controllers[predicate, scope].observe(scores, never, truths)
 
     def to_table(self) -> pa.Table:
-        """Return all that it knows as a table, a row for each."""
+        """Return the state as a table, a row per controller."""
         rows = [
-            {"predicate": predicate, "told": told, **controller.state()}
-            for (predicate, told), controller in self.controllers.items()
+            {"predicate": predicate, "told": scope, **controller.state()}
+            for (predicate, scope), controller in self.controllers.items()
         ]
         about = {
             "format": _VERSION,
@@ -85,21 +87,20 @@ class Control:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Control:
-        """Return the control that ``to_table`` told.
+        """Return the control that ``to_table`` wrote.
 
-        Raises ``ValueError``, saying what was expected, if the table is damaged or of another
-        format.
+        Raises ``ValueError``, naming the expected format, if the table is damaged or of another.
         """
         expected = f"a control of format {_VERSION}, of {len(EDGES)} bins"
         try:
             about = json.loads((table.schema.metadata or {})[_SNAPSHOT])
-            found = cls({}, ControlSettings(**about["settings"]), about["version"])
+            control = cls({}, ControlSettings(**about["settings"]), about["version"])
             same = (about["format"], about["bins"]) == (_VERSION, len(EDGES))
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"the table does not say what it is: expected {expected}") from error
+            raise ValueError(f"the table has no valid description: expected {expected}") from error
         if not same or not table.schema.equals(_SCHEMA):
             raise ValueError(f"expected {expected}")
         for state in table.to_pylist():
             row = state.pop("predicate"), state.pop("told")
-            found.controllers[row] = Controller.of_state(state, found.settings)
-        return found
+            control.controllers[row] = Controller.of_state(state, control.settings)
+        return control

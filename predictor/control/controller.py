@@ -1,42 +1,42 @@
-"""One threshold that keeps a bound on false positives, whatever comes.
+"""One threshold that keeps a bound on false positives under any drift.
 
-A file is answered yes where its score reaches the threshold; when its outcome is known, it is seen
-whether that yes was false. The controller moves the threshold by two things that it keeps:
+A file is answered yes where its score reaches the threshold; its outcome later shows whether that
+yes was false. The controller moves the threshold by two states:
 
 - a **ledger**. Each outcome earns the bound (0.01 of a false positive), each false positive costs
-  one; what is earned beyond a full credit is lost. Without credit, the answer is never yes.
-- a **memory** of how files scored that came true and that did not, in which the newest weigh most.
-  The threshold is the lowest that would have kept the share of false positives in memory at
-  ``aim`` × bound × credit / full credit, and at which at least as many were true.
+  one; earnings beyond a full credit are lost. Without credit, the answer is never yes.
+- a **memory** of the scores of files that came true and of those that did not, in which the newest
+  weigh most. The threshold is the lowest that would have kept the share of false positives in
+  memory at ``aim`` × bound × credit / full credit, and at which at least as many were true.
 
 **The guarantee.** Let FP(n) be the false positives among the first n outcomes that were counted, in
 whatever order, for any sequence of files, scores, outcomes and delays. Then ::
 
     FP(n) <= bound * n + full credit + M
 
-where M is how many yes had been answered, and their outcomes not yet counted, when the credit last
-ran out; those that are still answered at a threshold from before are among them.
+where M is the number of yes answers whose outcomes were pending when the credit last ran out,
+including those still answered at an earlier threshold.
 
 *Proof.* Let c(n) be the credit after n outcomes. It begins full, and the cap only lowers it, so
 that c(n) <= full credit + bound * n - FP(n) at all times. Let m be the last of the first n outcomes
 after which (or before the first of which) there was credit. There
 FP(m) <= bound * m + full credit - c(m) < bound * m + full credit. If m < n, no yes was answered
-once outcome m + 1 was counted: false positives after m were yes that were answered by then, one
-the outcome m + 1 itself and the others still open, M in all. ∎
+once outcome m + 1 was counted. So the false positives after m had been answered by then: one is
+outcome m + 1 itself and the others were pending, M in all. ∎
 
-So the long-run share is at most the bound if M grows slower than n: M is what is asked while an
-outcome is awaited.
+So the long-run share is at most the bound if M, the answers given while an outcome is pending,
+grows slower than n.
 
-Nothing is assumed of the model or the memory: these only make it worth while. It is adaptive
-conformal inference (Gibbs and Candès, "Adaptive conformal inference under distribution shift",
-2021) for the bound on false positives: the score of conformity is the model's score of a file that
-did not come true, the level moves by the errors made, and the threshold is that level's quantile of
-the recent scores. As in conformal PID control (Angelopoulos, Candès and Tibshirani, "Conformal PID
-control for time series prediction", 2023, proposition 2) the integral of errors gives the guarantee
-around any forecast of the quantile; here it is one-sided, so that it can be capped: a quiet week
-does not pay for a bad day. The memory begins short, with the calibrated threshold in it, and grows
-to its full length: as with decaying steps (Angelopoulos, Barber and Bates, "Online conformal
-prediction with decaying step sizes", 2024) the first outcomes move it most.
+The guarantee assumes nothing about the model or the memory: these only make the answers useful. It
+is adaptive conformal inference (Gibbs and Candès, "Adaptive conformal inference under distribution
+shift", 2021) for the bound on false positives: the conformity score is the model's score of a file
+that did not come true, the level moves by the errors made, and the threshold is that level's
+quantile of the recent scores. As in conformal PID control (Angelopoulos, Candès and Tibshirani,
+"Conformal PID control for time series prediction", 2023, proposition 2) the integral of errors
+gives the guarantee around any forecast of the quantile; here it is one-sided and can be capped: a
+quiet week does not pay for a bad day. The memory begins short, with the calibrated threshold in it,
+and grows to its full length: as with decaying steps (Angelopoulos, Barber and Bates, "Online
+conformal prediction with decaying step sizes", 2024) the first outcomes move it most.
 """
 
 from __future__ import annotations
@@ -51,27 +51,27 @@ from birthmark.predictor.control.settings import ControlSettings
 
 _LOG_ODDS = np.arange(-10, 10.04, 0.08)
 EDGES: Floats = np.concatenate([[ALWAYS], 1 / (1 + np.exp(-_LOG_ODDS))])
-"""The lower edges of the bins that scores are counted in: even steps of log-odds, since the scores
-that matter are near 0 and 1 (``predictor.models.forest.forest.bent``)."""
+"""The lower edges of the bins of scores: even steps of log-odds, since the relevant scores
+are near 0 and 1 (``predictor.models.forest.forest.sigmoid``)."""
 
-_TRUSTED = 0.5
-"""The part of a full memory that the calibrated threshold counts for at the start."""
+TRUSTED = 0.5
+"""The initial weight of the calibrated threshold, as a share of a full memory."""
 
 
 class Controller:
-    """The threshold of one predicate, for one thing that may be told.
+    """The threshold of one predicate at one history scope.
 
-    ``static`` is the calibrated threshold, from which it starts; None abstains, until outcomes show
-    that a yes keeps the bound. ``threshold`` is the one now in force (None: never a yes),
-    ``outcomes`` and ``false_positives`` count all that was observed, and ``credit`` is how many
-    false positives may come before yes is no longer said.
+    It starts from ``static``, the calibrated threshold; None abstains until outcomes show that a
+    yes keeps the bound. ``threshold`` is in force (None: never a yes), ``outcomes`` and
+    ``false_positives`` are totals, and ``credit`` is the number of further false positives before
+    the controller abstains.
     """
 
     def __init__(self, static: float | None, settings: ControlSettings) -> None:
         self.static, self.settings = static, settings
         self.outcomes, self.false_positives = 0, 0
         self.credit = settings.credit
-        self.mass = _TRUSTED * settings.memory
+        self.mass = TRUSTED * settings.memory
         self.false, self.true = np.zeros((2, len(EDGES)))
         self._place = _place(static)
         full = settings.bound * self.mass
@@ -82,11 +82,10 @@ class Controller:
         self.threshold = static
 
     def observe(self, scores: Floats, in_force: Floats, truths: Bools) -> None:
-        """Count outcomes that have come to be known, in this order, and move the threshold.
+        """Count new outcomes, in this order, and move the threshold.
 
-        ``scores`` and the thresholds ``in_force`` (``NEVER``: none) are those of the time of the
-        answers, ``truths`` what became of the files. Calls may be divided in any way: what counts
-        is the order.
+        ``scores`` and the thresholds ``in_force`` (``NEVER``: none) are those at the time of the
+        answers; ``truths`` are the outcomes. Only the order counts, not how calls divide it.
         """
         n = len(scores)
         if not (n == len(in_force) == len(truths)):
@@ -111,9 +110,9 @@ class Controller:
         weights = np.exp(-newer / self.settings.memory)
         faded = np.exp(-len(bins) / self.settings.memory)
         self.mass = self.mass * faded + float(weights.sum())
-        for counts, own in ((self.false, ~truths), (self.true, truths)):
+        for counts, rows in ((self.false, ~truths), (self.true, truths)):
             counts *= faded
-            counts += np.bincount(bins[own], weights[own], len(EDGES))
+            counts += np.bincount(bins[rows], weights[rows], len(EDGES))
 
     def _bins(self, scores: Floats) -> Ints:
         """Return the bins of scores; one of them begins at the calibrated threshold."""
@@ -127,13 +126,13 @@ class Controller:
         # without credit it is 0 or less, and no share is below that
         share = self.settings.aim * self.settings.bound * self.credit / self.settings.credit
         false, true = (np.cumsum(counts[::-1])[::-1] for counts in (self.false, self.true))
-        kept = np.flatnonzero((false < share * self.mass) & (true >= false) & (true > 0))
-        if not len(kept):
+        within = np.flatnonzero((false < share * self.mass) & (true >= false) & (true > 0))
+        if not len(within):
             return None
-        return self.static if kept[0] == self._place else float(EDGES[kept[0]])
+        return self.static if within[0] == self._place else float(EDGES[within[0]])
 
     def state(self) -> dict[str, Any]:
-        """Return all that it knows, for an Arrow table."""
+        """Return the state, for an Arrow table."""
         return {
             "static": self.static,
             "threshold": self.threshold,
@@ -147,20 +146,20 @@ class Controller:
 
     @classmethod
     def of_state(cls, state: dict[str, Any], settings: ControlSettings) -> Controller:
-        """Return the controller of a ``state``; raise ``ValueError`` if it is none."""
-        found = cls(state["static"], settings)
+        """Return the controller of a ``state``; raise ``ValueError`` if it is invalid."""
+        controller = cls(state["static"], settings)
         for name in ("threshold", "outcomes", "false_positives", "credit", "mass"):
-            setattr(found, name, state[name])
+            setattr(controller, name, state[name])
         for name in ("false", "true"):
             counts = np.asarray(state[name], dtype=np.float64)
             if counts.shape != EDGES.shape or not (np.isfinite(counts) & (counts >= 0)).all():
                 raise ValueError(f"{name}: expected {len(EDGES)} counts")
-            setattr(found, name, counts)
-        return found
+            setattr(controller, name, counts)
+        return controller
 
 
 def _place(static: float | None) -> int:
-    """Return the bin that is to begin at a calibrated threshold."""
+    """Return the bin that begins at a calibrated threshold."""
     if static is None:
         return len(EDGES)
     return max(int(np.abs(EDGES - static).argmin()), int(static > ALWAYS))

@@ -1,16 +1,15 @@
-"""A control that follows the traffic: what is born is scored, and counted when its outcome is due.
+"""Control that follows the traffic: it scores each birth, and counts its outcome when it is due.
 
-Births and outcomes are those that a live history tells (``LiveHistory.take_births`` and
-``take_outcomes``). Every birth is scored for all that may have been told of it, whoever asks about
-it and whoever does not: so what is counted does not depend on which answers were asked for.
+A live history emits the births and outcomes (``LiveHistory.take_births`` and ``take_outcomes``).
+Every birth is scored at each history scope, whether or not a client asks about it: so the counts do
+not depend on the requests.
 
-Counted are the predicates with a horizon (``predictor.control.outcomes``), at that age of each
-life. The others, whose truth a follower learns only when the file dies, would be counted for those
-that die young before all others: their thresholds stay as calibrated. So do those of kinds whose
-images count no sums (``ModelSet.least_sum``), and cannot be told another threshold.
+Predicates with a horizon (``predictor.control.outcomes``) are counted at that age of each life. A
+follower learns the truth of the others only when the file dies, and would count short lives before
+all others: their thresholds stay as calibrated. So do those of kinds whose images count no sums
+(``ModelSet.least_sum``), because their thresholds cannot change.
 
-Where more is born than there is room for, some births are left out, drawn at random: what becomes
-of them has no part in it.
+If there are more births than room, some are dropped at random, independently of their outcomes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,12 @@ import pyarrow.compute as pc
 from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.data.schema import TIME, filled
 from birthmark.features.creates import CREATES
-from birthmark.features.told import TOLD, Told, forgotten, told_of
+from birthmark.features.history_scope import (
+    HISTORY_SCOPES,
+    HistoryScope,
+    history_scopes,
+    mask_history,
+)
 from birthmark.predictor.answers.operating_points import NEVER
 from birthmark.predictor.control.control import Control, Row
 from birthmark.predictor.control.outcomes import MARKS, UNKNOWN, horizon
@@ -36,7 +40,7 @@ from birthmark.predictor.predicates import Predicate
 from birthmark.predictor.predicates.predicate import Subject
 
 MOST_OPEN = 100_000
-"""So many births wait for their outcomes, of files and names together: some 100 MB."""
+"""Greatest number of births with pending outcomes, of files and names together: some 100 MB."""
 
 _SUBJECTS: tuple[Subject, ...] = ("file", "name")
 _USED = ("size", "writes")
@@ -45,11 +49,11 @@ _USE_OF = {"file": ("max_size", "writes"), "name": ("file_max_size", "file_write
 
 
 class FollowedControl:
-    """Moves the thresholds of ``models`` by what becomes of the files of one server.
+    """Moves the thresholds of ``models`` by the outcomes of the files of one server.
 
-    ``predicates`` are those of the models, by key. What ``control`` counted before, up to
-    ``counted_until`` (microseconds since the epoch), is not counted again. At most ``most`` births
-    wait for their outcomes; of those left out is told in ``left_out``.
+    ``predicates`` are those of the models, by key. Outcomes up to ``counted_until`` (microseconds
+    since the epoch), which ``control`` counted before, are not counted again. At most ``most``
+    births have pending outcomes; ``left_out`` counts the others.
     """
 
     def __init__(
@@ -65,93 +69,94 @@ class FollowedControl:
         self._models = models
         self._rows: dict[Row, None] = {}
         self._open: dict[str, deque[_Births]] = {subject: deque() for subject in _SUBJECTS}
-        self._asked: dict[str, dict[int, dict[str, Predicate]]] = {
+        self._by_age: dict[str, dict[int, dict[str, Predicate]]] = {
             subject: {age: {} for age in MARKS} for subject in _SUBJECTS
         }
         for key, predicate in predicates.items():
             age = horizon(predicate)
-            if key not in models or age is None or predicate.subject not in self._asked:
+            if key not in models or age is None or predicate.subject not in self._by_age:
                 continue
-            own = [told for told in TOLD if models.least_sum(key, None, told) is not None]
-            if own:
-                self._asked[predicate.subject][age][key] = predicate
-                self._rows |= {(key, told): None for told in own}
+            scopes = [
+                scope for scope in HISTORY_SCOPES if models.least_sum(key, None, scope) is not None
+            ]
+            if scopes:
+                self._by_age[predicate.subject][age][key] = predicate
+                self._rows |= {(key, scope): None for scope in scopes}
         self._in_force = self.put_in_force()
 
     def put_in_force(self) -> dict[Row, float | None]:
-        """Return the thresholds that move, as they are now: those of births to come."""
+        """Put the current thresholds in force for births to come; return those that can move."""
         now = self.control.thresholds()
         self._in_force = {row: now[row] for row in self._rows}
         return self._in_force
 
     def born(self, births: pa.Table) -> None:
-        """Score births: ``subject``, ``id`` and ``features.CREATES``, as they were told of then."""
-        own = {
+        """Score births: ``subject``, ``id`` and ``features.CREATES``, with the history of then."""
+        by_subject = {
             subject: births.filter(pc.equal(births["subject"].cast(pa.utf8()), subject))
             for subject in _SUBJECTS
         }
-        for subject, some in own.items():
-            keys = [key for asked in self._asked[subject].values() for key in asked]
-            if len(some) and keys:
-                files, kept = _files(some, own["file"]), self._kept(len(some))
-                some = some.filter(pa.array(kept))
-                self._open[subject].append(self._scored(some, keys, files[kept]))
+        for subject, rows in by_subject.items():
+            keys = [key for predicates in self._by_age[subject].values() for key in predicates]
+            if len(rows) and keys:
+                files, admitted = _files(rows, by_subject["file"]), self._admitted(len(rows))
+                rows = rows.filter(pa.array(admitted))
+                self._open[subject].append(self._scored(rows, keys, files[admitted]))
 
-    def _kept(self, count: int) -> Bools:
-        """Return which of so many births there is room for: all, until half of it is taken."""
-        taken = sum(len(births.ids) for own in self._open.values() for births in own)
-        share = 2 * (1 - taken / self._most)
-        kept = self._chance.random(count) < share
-        kept[np.flatnonzero(kept)[max(0, self._most - taken) :]] = False
-        self.left_out += count - int(kept.sum())
-        return np.asarray(kept)
+    def _admitted(self, count: int) -> Bools:
+        """Return which of ``count`` births to admit: all, until half of the room is taken."""
+        pending = sum(len(births.ids) for queue in self._open.values() for births in queue)
+        share = 2 * (1 - pending / self._most)
+        admitted = self._chance.random(count) < share
+        admitted[np.flatnonzero(admitted)[max(0, self._most - pending) :]] = False
+        self.left_out += count - int(admitted.sum())
+        return np.asarray(admitted)
 
     def _scored(self, births: pa.Table, keys: list[str], files: Ints) -> _Births:
         creates = filled(births, CREATES)
         scores = {
-            told: {
-                key: np.asarray(each, dtype=np.float64)
-                for key, each in self._models.scores(forgotten(creates, told), keys).items()
+            scope: {
+                key: np.asarray(column, dtype=np.float64)
+                for key, column in self._models.scores(mask_history(creates, scope), keys).items()
             }
-            for told in TOLD
+            for scope in HISTORY_SCOPES
         }
-        never = {row: NEVER if own is None else own for row, own in self._in_force.items()}
+        in_force = {row: NEVER if t is None else t for row, t in self._in_force.items()}
         return _Births(
             ids=_numbers(births["id"]),
             files=files,
             born=_numbers(births["time"]),
-            told=told_of(creates).astype(np.int64),
+            scope=history_scopes(creates).astype(np.int64),
             scores=scores,
-            in_force=never,
+            in_force=in_force,
         )
 
     def became(self, outcomes: pa.Table) -> None:
-        """Take note of outcomes, with the columns of ``LiveHistory.take_outcomes``."""
+        """Record outcomes, with the columns of ``LiveHistory.take_outcomes``."""
         subjects, facts = (outcomes[name].cast(pa.utf8()) for name in ("subject", "fact"))
         for subject in _SUBJECTS:
             for fact in ("died", "young", "lost"):
-                is_own = pc.and_(pc.equal(subjects, subject), pc.equal(facts, fact))
-                own = outcomes.filter(is_own)
-                for births in self._open[subject] if len(own) else ():
-                    births.became(fact, own)
+                rows = outcomes.filter(pc.and_(pc.equal(subjects, subject), pc.equal(facts, fact)))
+                for births in self._open[subject] if len(rows) else ():
+                    births.became(fact, rows)
         young = pc.and_(pc.equal(subjects, "file"), pc.equal(facts, "young"))
         for births in self._open["name"]:
             births.files_became(outcomes.filter(young))
 
     def count(self, clock: int) -> None:
-        """Count all that is known at a time, microseconds since the epoch: nothing older will come.
+        """Count the outcomes due at ``clock``, in the order of birth, predicate by predicate.
 
-        Births are counted in the order of their births, predicate by predicate.
+        ``clock`` is in microseconds since the epoch; no earlier outcomes follow.
         """
-        for subject, asked in self._asked.items():
-            waiting = self._open[subject]
-            for births in waiting:
-                for age, predicates in asked.items():
+        for subject, by_age in self._by_age.items():
+            pending = self._open[subject]
+            for births in pending:
+                for age, predicates in by_age.items():
                     due = births.due(age, clock)
                     if due.any():
                         self._count(births, subject, age, predicates, due)
-            while waiting and waiting[0].is_done():
-                waiting.popleft()
+            while pending and pending[0].is_done():
+                pending.popleft()
         self.counted_until = max(clock, self.counted_until)
 
     def _count(
@@ -168,29 +173,29 @@ class FollowedControl:
             answers = predicate.evaluate(lives)
             known = due & answers.is_valid().to_numpy(zero_copy_only=False)
             truths = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
-            for place, told in enumerate(TOLD):
-                if (key, told) not in self._rows:
+            for place, scope in enumerate(HISTORY_SCOPES):
+                if (key, scope) not in self._rows:
                     continue
-                own = known & (births.told <= place)
-                in_force = np.full(int(own.sum()), births.in_force[key, told])
-                scores = births.scores[told][key][own]
-                self.control.observe(key, told, scores, in_force, truths[own])
+                rows = known & (births.scope <= place)
+                in_force = np.full(int(rows.sum()), births.in_force[key, scope])
+                scores = births.scores[scope][key][rows]
+                self.control.observe(key, scope, scores, in_force, truths[rows])
 
 
 @dataclass
 class _Births:
-    """Births of one subject that were told together.
+    """Births of one subject that were taken together.
 
-    ``ids`` ascend; ``files`` are those of the files that were born with the names. ``told`` is the
-    place in ``TOLD`` of what was told of each; ``scores`` are by what may be told, then by key;
-    ``in_force`` are the thresholds then (``NEVER``: none).
+    ``ids`` ascend; ``files`` are those of the files that were born with the names. ``scope`` has
+    each birth's index in ``HISTORY_SCOPES``; ``scores`` are by scope, then by key; ``in_force`` are
+    the thresholds then (``NEVER``: none).
     """
 
     ids: Ints
     files: Ints
     born: Ints
-    told: Ints
-    scores: Mapping[Told, Mapping[str, Floats]]
+    scope: Ints
+    scores: Mapping[HistoryScope, Mapping[str, Floats]]
     in_force: Mapping[Row, float]
     died: Ints = field(init=False)
     lost: Ints = field(init=False)
@@ -198,31 +203,29 @@ class _Births:
     counted: dict[int, Bools] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin with nothing known of them."""
+        """Begin with unknown outcomes."""
         n = len(self.ids)
         self.died, self.lost = np.full((2, n), UNKNOWN)
-        self.used = {
-            (fact, what): np.full(n, np.nan) for fact in ("died", "young") for what in _USED
-        }
+        self.used = {(fact, use): np.full(n, np.nan) for fact in ("died", "young") for use in _USED}
         self.counted = {age: np.zeros(n, dtype=bool) for age in MARKS}
 
     def became(self, fact: str, outcomes: pa.Table) -> None:
-        """Take note of outcomes that are one ``fact``, of these births or of others."""
+        """Record outcomes of one ``fact``; those of other births are ignored."""
         ids = _numbers(outcomes["id"])
-        mine = np.isin(ids, self.ids)
-        if not mine.any():
+        matching = np.isin(ids, self.ids)
+        if not matching.any():
             return
-        rows = np.searchsorted(self.ids, ids[mine])
-        times = _numbers(outcomes["time"])[mine]
+        rows = np.searchsorted(self.ids, ids[matching])
+        times = _numbers(outcomes["time"])[matching]
         if fact == "lost":
             self.lost[rows] = times
             return
         if fact == "died":
             self.died[rows] = times
-        self._use(fact, rows, outcomes.filter(pa.array(mine)))
+        self._use(fact, rows, outcomes.filter(pa.array(matching)))
 
     def files_became(self, young: pa.Table) -> None:
-        """Take note of how young files were used: those of names, or others."""
+        """Record the early use of files; those of other names are ignored."""
         ids = _numbers(young["id"])
         order = np.argsort(ids)
         places = np.searchsorted(ids[order], self.files)
@@ -231,34 +234,32 @@ class _Births:
         self._use("young", rows, young.take(pa.array(order[places[rows]])))
 
     def _use(self, fact: str, rows: Ints, outcomes: pa.Table) -> None:
-        for what in _USED:
-            self.used[fact, what][rows] = pc.cast(outcomes[what], pa.float64()).to_numpy()
+        for use in _USED:
+            self.used[fact, use][rows] = pc.cast(outcomes[use], pa.float64()).to_numpy()
 
     def due(self, age: int, clock: int) -> Bools:
-        """Return which are older than ``age`` at a time, and were not yet; remember it."""
+        """Return which births have become older than ``age`` by ``clock``, each once."""
         due = (self.born + age < clock) & ~self.counted[age]
         self.counted[age] |= due
         return due
 
     def is_done(self) -> bool:
-        """Tell whether there is nothing more to count."""
-        return all(each.all() for each in self.counted.values())
+        """Return whether all outcomes are counted."""
+        return all(counted.all() for counted in self.counted.values())
 
     def at_age(self, age: int, subject: str) -> pa.Table:
-        """Return the lives as they were seen when each was just older than ``age``.
+        """Return the lives as observed when each was just older than ``age``.
 
-        As ``predictor.control.outcomes`` has it: what was not dead by then is as large, and as
-        often written, as it was young.
+        A life that was not dead by then has its early size and writes, as in
+        ``predictor.control.outcomes``.
         """
         n = len(self.ids)
         until = np.minimum(self.born + age + 1, self.lost)
         dead = (self.died <= self.born + age) & (self.died <= self.lost)
-        used = {
-            what: np.where(dead, *(self.used[f, what] for f in ("died", "young"))) for what in _USED
-        }
-        own = {
-            name: pa.array(used[what], from_pandas=True).cast(pa.uint64())
-            for name, what in zip(_USE_OF[subject], _USED, strict=True)
+        used = [np.where(dead, *(self.used[f, use] for f in ("died", "young"))) for use in _USED]
+        columns = {
+            name: pa.array(values, from_pandas=True).cast(pa.uint64())
+            for name, values in zip(_USE_OF[subject], used, strict=True)
         }
         return pa.table(
             {
@@ -268,18 +269,18 @@ class _Births:
                 "died": pa.array(self.died, mask=~dead).cast(TIME),
                 "death_seen": pa.array(dead),
                 "observed_until": pa.array(until).cast(TIME),
-                **own,
+                **columns,
             }
         )
 
 
 def _files(births: pa.Table, files: pa.Table) -> Ints:
     """Return the ids of the files of births of names: born at the same time under that name."""
-    here = ("time", "dir_fh", "name")
-    known = zip(*(files[column].to_pylist() for column in here), strict=True)
-    ids = dict(zip(known, files["id"].to_pylist(), strict=True))
-    asked = zip(*(births[column].to_pylist() for column in here), strict=True)
-    return np.array([ids.get(each, -1) for each in asked], dtype=np.int64)
+    columns = ("time", "dir_fh", "name")
+    keys = zip(*(files[column].to_pylist() for column in columns), strict=True)
+    ids = dict(zip(keys, files["id"].to_pylist(), strict=True))
+    names = zip(*(births[column].to_pylist() for column in columns), strict=True)
+    return np.array([ids.get(key, -1) for key in names], dtype=np.int64)
 
 
 def _numbers(column: pa.ChunkedArray) -> Ints:

@@ -1,16 +1,17 @@
-"""When an outcome is counted: at the same age, whatever became of the file.
+"""Outcomes are counted at the same age for every file, whatever becomes of it.
 
-What is known early is not like what is known late: of the files that are to live for more than 30
-s, the dead are known at once, and who lives on only after 30 s. Were each counted as soon as it is
+Early outcomes differ from late ones: whether a file lives for more than 30 s is known at once for
+those that die, but only after 30 s for those that live on. If each were counted as soon as it is
 known, the first outcomes would all be deaths, and any threshold would seem good. So a predicate has
-a *horizon*, the age at which every life is looked at:
+a *horizon*, the age at which every life is counted:
 
 - lifespan: the first of ``MARKS`` at which all lives are decided (``lifespan<=30``: 30 s);
-- size: ``YOUNG`` (5 s), as large as the file was then or at its death. Of a captured day's files
-  0.1% grow over a bound of the built-in predicates later; of a name's file the names table tells
-  the last size alone, which then stands for it;
-- what depends on how a file is used has none (of the files that were only written in their first 5
-  s, a fifth are read later): it is counted at the death, or without one when the watch ends.
+- size: ``YOUNG`` (5 s), with the file's size then or at its death. In a captured day 0.1% of the
+  files later grow over a bound of the built-in predicates. The names table has only the last size
+  of a name's file, which is used instead;
+- predicates that depend on how a file is used have none (a fifth of the files that were only
+  written in their first 5 s are read later): they are counted at the death, or when observation
+  ends.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ from birthmark.predictor.predicates import HEAT_PREDICATES, Predicate
 from birthmark.predictor.predicates.rules import in_ranges, lock
 
 MARKS = (1 * SECOND, 5 * SECOND, 30 * SECOND)
-"""Ages at which a follower looks at a life, microseconds."""
+"""Ages at which a follower evaluates a life, microseconds."""
 
 YOUNG = 5 * SECOND
-"""The age as of which the files table, and a follower, know size and use (columns ``early_…``)."""
+"""The age of the early size and use in the files table and a follower (columns ``early_…``)."""
 
 UNKNOWN = np.iinfo(np.int64).max
-"""The time of an outcome that the trace never tells."""
+"""The time of an outcome that the trace never shows."""
 
 _SIZES = {"max_size": "early_size", "writes": "early_writes"}
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What became of births, as it is counted for one predicate.
+    """The outcomes of births for one predicate.
 
-    ``known_at`` is when (microseconds since the epoch; ``UNKNOWN``: never), and ``truths`` are the
-    answers as of then.
+    ``known_at`` are their times (microseconds since the epoch; ``UNKNOWN``: never), and ``truths``
+    the answers at those times.
     """
 
     known_at: Ints
@@ -67,7 +68,7 @@ def horizon(predicate: Predicate) -> int | None:
 
 
 def outcomes(births: pa.Table, predicates: Mapping[str, Predicate]) -> dict[str, Outcomes]:
-    """Return by key the outcomes of ``births`` (``predictor.births``) as they are counted.
+    """Return by key the outcomes of ``births`` (``predictor.births``) for the control.
 
     ``births`` is a table of files or of names; the ``predicates`` are about these.
     """
@@ -85,12 +86,12 @@ def _outcomes(births: pa.Table, predicate: Predicate) -> Outcomes:
         dead = births["death_seen"].to_numpy()
         at = np.where(older | dead, born + age, until)
     known = truths.is_valid().to_numpy(zero_copy_only=False)
-    said = pc.fill_null(truths, False).to_numpy(zero_copy_only=False)
-    return Outcomes(np.where(known, at, UNKNOWN), said)
+    values = pc.fill_null(truths, False).to_numpy(zero_copy_only=False)
+    return Outcomes(np.where(known, at, UNKNOWN), values)
 
 
 def _at_age(births: pa.Table, age: int) -> pa.Table:
-    """Return the lives as they were seen when each was just older than ``age`` and went on."""
+    """Return the lives as observed when each was just older than ``age`` and alive."""
     now = pc.add(births["born"], pa.scalar(age + 1, pa.duration("us"))).cast(TIME)
     columns = {
         "observed_until": now,

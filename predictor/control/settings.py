@@ -1,4 +1,4 @@
-"""How fast a threshold follows the world, and what it may owe."""
+"""Settings of the threshold control."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from birthmark.predictor.parameters import DEFAULTS
 
 @dataclass(frozen=True)
 class ControlSettings:
-    """The settings of a control; ``ValueError`` where they are none.
+    """The settings of a control; invalid ones raise ``ValueError``.
 
-    ``bound`` is the greatest share of false positives among all files. ``memory`` is how many
-    outcomes are remembered: each weighs e times as much as one that is so many older. ``patience``
-    is for how many outcomes' share of false positives the ledger may be ahead: what is lost to a
-    burst before its outcomes are known. ``aim`` is the part of the bound that is aimed at; the rest
-    is for worlds that change. Switched off (``on``), thresholds are those of calibration.
+    ``bound`` is the greatest share of false positives among all files. ``memory`` is a number of
+    outcomes: each outcome weighs e times as much as one that is ``memory`` older. ``patience`` is
+    the number of outcomes whose allowed false positives may occur in advance, in a burst whose
+    outcomes are pending. ``aim`` is the target, as a share of the bound; the rest is a margin for
+    drift. Without ``on``, thresholds stay as calibrated.
     """
 
     bound: float = DEFAULTS.bound
@@ -25,7 +25,7 @@ class ControlSettings:
     on: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse what makes no control."""
+        """Validate the settings."""
         if not (0 < self.bound < 1 and 0 < self.aim <= 1):
             raise ValueError(f"a bound above 0 and below 1, and an aim within it: found {self}")
         if self.memory < 1 or self.patience < 1:
@@ -33,5 +33,5 @@ class ControlSettings:
 
     @property
     def credit(self) -> float:
-        """The false positives that may be ahead of the bound."""
+        """The number of false positives allowed in advance of the bound."""
         return self.bound * self.patience

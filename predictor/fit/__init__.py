@@ -1,1 +1,1 @@
-"""Training, and the choice of thresholds on births that were held out."""
+"""Training, and the calibration of thresholds."""

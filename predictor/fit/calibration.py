@@ -1,4 +1,4 @@
-"""Which births thresholds are chosen on, and which model scores each: one that did not see it."""
+"""Calibration: the births that thresholds are chosen on, and their out-of-fold scores."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools, Ints
-from birthmark.features.told import TOLD, Told
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
 from birthmark.predictor.answers import certainty
-from birthmark.predictor.answers.certainty import Said
+from birthmark.predictor.answers.certainty import ThreeWayAnswer
 from birthmark.predictor.answers.operating_points import OperatingPoints, Scores
-from birthmark.predictor.answers.point import POINTS, Point
+from birthmark.predictor.answers.point import BOUNDED, POINTS
 from birthmark.predictor.fit.thresholds import Limits, Slice, choose
 from birthmark.predictor.models.model_set import ModelSet
-from birthmark.predictor.predicates.worlds import Worlds
+from birthmark.predictor.predicates.assignments import Assignments
 
 BLOCKS = 100
-"""The births of a period are divided, in order of time, into this many blocks of equal size.
+"""Number of blocks of equal size into which a period's births are divided, in order of time.
 
-Those of a day are of a quarter of an hour, longer than a burst of creates; and of so many the
-scatter is known so well that the limits of ``thresholds.upper_limits`` are hardly wider for it
+A day's blocks take a quarter of an hour, longer than a burst of creates. Their number makes the
+estimate of the scatter so good that it hardly widens the limits of ``thresholds.upper_limits``
 (Student's quantile is 1% above the normal one)."""
 
-CROSSED = 200_000
-"""Up to so many births, a model learns from all, and its thresholds are chosen on all.
+_LEAST_GAIN = 1e-9
+"""The gain of a stricter threshold that removes no wrong answer: a step towards one that does."""
 
-That takes one more training for each fold. Of more births, a fifth is enough to choose on."""
+CROSSED = 200_000
+"""Greatest number of births for cross-validation: the model learns from all, thresholds are chosen
+on all, and each fold takes one more training. With more births, a fifth is enough to choose on."""
 
 
 @dataclass(frozen=True)
 class Holdout:
-    """The births of a period in stretches of time, each scored by a model that did not see it.
+    """The births of a period in folds of time, each scored by a model that did not learn from it.
 
-    Why stretches: births of the same minutes are alike. Where a model learned from one of two such
-    births, its score of the other would tell little of tomorrow. ``block`` numbers 100 blocks of
-    time; ``fold`` the stretches to calibrate on, -1 elsewhere.
+    Folds are periods because births of the same minutes are alike: a model that learned from one
+    of two such births scores the other better than those of the next day. ``block`` numbers the
+    ``BLOCKS`` of time; ``fold`` the folds to calibrate on, -1 elsewhere.
 
-    Of few births none can be spared. Then each is in a fold (``crossed``) and the model learns from
-    all. Each fold is scored by another model, which learned from the other folds, as in
+    With few births, use cross-validation: every birth is in a fold (``crossed``) and the model
+    learns from all. Each fold is scored by another model, which learned from the other folds, as in
     cross-conformal prediction (Vovk, "Cross-conformal predictors", 2015; Barber, Candès, Ramdas and
-    Tibshirani, "Predictive inference with the jackknife+", 2021). These models, which share most of
-    what they learned from, err less independently than rows do: as the latter prove for intervals,
-    half of the risk is to be allowed for the whole of it. The folds are long stretches, so that
-    what they tell of is drift, too: a model that knows the minutes before and after does better
-    than tomorrow. Else there is one fold, of every so many blocks, and the model learns from the
+    Tibshirani, "Predictive inference with the jackknife+", 2021). These models share most of their
+    training rows, so their errors are less independent than those of rows: as the latter prove for
+    intervals, half of the risk must be allowed for the whole of it. The folds are long periods, so
+    that they include drift. Otherwise one fold has every n-th block, and the model learns from the
     rest.
     """
 
@@ -58,7 +59,7 @@ class Holdout:
     def of(cls, births: pa.Table, share: float, crossed: bool | None = None) -> Holdout:
         """Divide ``births``: about ``share`` of them in a fold (a half at most; 0: no folds).
 
-        ``crossed`` (every birth in a fold) is by default where there are at most ``CROSSED``.
+        ``crossed`` (every birth in a fold) is the default up to ``CROSSED`` births.
         """
         if not 0 <= share <= 0.5:
             raise ValueError(f"the share of lives to calibrate on is 0 to 0.5, not {share!r}")
@@ -75,7 +76,7 @@ class Holdout:
 
     @property
     def crossed(self) -> bool:
-        """Whether every birth is in a fold, and learned from as well."""
+        """Whether every birth is in a fold, and in training as well."""
         return bool(len(self.fold)) and bool((self.fold >= 0).all())
 
     @property
@@ -96,105 +97,150 @@ class Holdout:
     def choose(
         self,
         models: ModelSet[Any],
-        found: Sequence[Mapping[str, Scores]],
+        fold_scores: Sequence[Mapping[str, Scores]],
         labels: Mapping[str, pa.BooleanArray],
         limits: Limits,
-        worlds: Sequence[Worlds] | None = None,
+        assignments: Sequence[Assignments] | None = None,
     ) -> dict[str, OperatingPoints]:
-        """Return the operating points of ``models``, chosen by how the births in folds were scored.
+        """Return the operating points of ``models`` by key, chosen on the births in folds.
 
-        They are by key; none without folds. ``models`` learned from the births ``learned``.
-        ``found`` has the scores of each fold by key: given by ``models``, or where births are
-        ``crossed`` by others, that learned from the births of the other folds. ``labels`` are of
-        all births; those whose label is unknown do not count. ``worlds`` are those of the
-        predicates; without (None) only a yes gets thresholds.
+        There are none without folds. ``models`` learned from the births ``learned``.
+        ``fold_scores`` has the scores of each fold by key, from ``models``, or with ``crossed``
+        from models that learned from the other folds. ``labels`` are those of all births; unknown
+        ones do not count. Without the predicates' ``assignments`` only a yes gets thresholds.
         """
         if self.crossed:
-            limits = limits.surer()
-        scores = {key: self.scored(key, found) for key in labels}
+            limits = limits.halved_risk()
+        scores = {key: self.scored(key, fold_scores) for key in labels}
         decision = models.decision if models.is_baseline else None
         chosen: dict[str, OperatingPoints] = {}
-        for key, labelled in labels.items() if self.held.any() else ():
-            known = self.held & labelled.is_valid().to_numpy(zero_copy_only=False)
-            truth = labelled.filter(pa.array(known)).to_numpy(zero_copy_only=False)
+        for key, column in labels.items() if self.held.any() else ():
+            known = self.held & column.is_valid().to_numpy(zero_copy_only=False)
+            truth = column.filter(pa.array(known)).to_numpy(zero_copy_only=False)
             fold = self.fold[known] if self.crossed else None
             part = Slice(scores[key][known], truth, self.block[known], fold)
-            no_limit = None if worlds is None else limits.no
+            no_limit = None if assignments is None else limits.no
             chosen[key] = choose(part, limits.yes, decision, no_limit)
-        if worlds is not None and chosen:
-            self._let_follow(chosen, scores, labels, limits, worlds)
+        if assignments is not None and chosen:
+            self._allow_implications(chosen, scores, labels, limits, assignments)
         return chosen
 
-    def scored(self, key: str, found: Sequence[Mapping[str, Scores]]) -> Scores:
-        """Return the scores of the births, found fold by fold; 0 of those in none."""
+    def scored(self, key: str, fold_scores: Sequence[Mapping[str, Scores]]) -> Scores:
+        """Return the scores of all births from those of each fold; 0 outside the folds."""
         scores = np.zeros(len(self.fold))
-        for number, answers in zip(self.folds, found, strict=True):
-            scores[self.fold == number] = answers[key]
+        for number, by_key in zip(self.folds, fold_scores, strict=True):
+            scores[self.fold == number] = by_key[key]
         return scores
 
-    def followed(
+    def with_implications(
         self,
         points: Mapping[str, OperatingPoints],
-        found: Sequence[Mapping[str, Scores]],
+        fold_scores: Sequence[Mapping[str, Scores]],
         labels: Mapping[str, pa.BooleanArray],
         limits: Limits,
-        worlds: Sequence[Worlds],
+        assignments: Sequence[Assignments],
     ) -> dict[str, OperatingPoints]:
-        """Return operating points of several kinds, as what follows from their answers allows.
+        """Return operating points of several kinds that keep the bounds with implied answers.
 
         The rest is as in ``choose``.
         """
         if self.crossed:
-            limits = limits.surer()
-        chosen = {key: replace(own, follows=()) for key, own in points.items()}
-        scores = {key: self.scored(key, found) for key in chosen}
-        self._let_follow(chosen, scores, labels, limits, worlds)
+            limits = limits.halved_risk()
+        chosen = dict(points)
+        scores = {key: self.scored(key, fold_scores) for key in chosen}
+        self._allow_implications(chosen, scores, labels, limits, assignments)
         return chosen
 
-    def _let_follow(
+    def _allow_implications(
         self,
         chosen: dict[str, OperatingPoints],
         scores: Mapping[str, Scores],
         labels: Mapping[str, pa.BooleanArray],
         limits: Limits,
-        worlds: Sequence[Worlds],
+        assignments: Sequence[Assignments],
     ) -> None:
-        """Let what follows from other answers be said of the predicates that keep bounds with it.
+        """Let every predicate use implied answers, and keep the bounds with them.
 
-        What follows is wrong where that is wrong from which it follows, so that it could break a
-        bound which both keep. At the accurate point a yes has none.
+        An implied answer is wrong only where an answer that implies it is wrong. If a predicate
+        breaks a bound with implied answers, a predicate with wrong answers in some of these rows
+        becomes stricter, until all bounds are kept. At the accurate point neither a yes nor its
+        implications have a bound.
         """
-        related = {key for each in worlds for key in each if key in scores}
-        asked = {key: scores[key][self.held] for key in scores if key in related}
-        for point in POINTS:
-            points = {key: replace(chosen[key], follows=(point,)) for key in asked}
-            for key, said in certainty.say(asked, points, worlds, point).items():
-                if self._keeps(said, labels[key], limits, point):
-                    own = chosen[key]
-                    chosen[key] = replace(own, follows=(*own.follows, point))
+        related = {key for group in assignments for key in group if key in scores}
+        for key in related:
+            chosen[key] = replace(chosen[key], follows=POINTS)
+        held = {key: scores[key][self.held] for key in scores if key in related}
+        truths = {key: self._truth(labels[key]) for key in held}
+        while True:
+            answers = certainty.answer(held, chosen, assignments, BOUNDED)
+            broken = self._broken(answers, truths, limits)
+            if broken is None or not self._answer_less(chosen, held, truths, *broken):
+                return
 
-    def _keeps(self, said: Said, labels: pa.BooleanArray, limits: Limits, point: Point) -> bool:
-        """Return whether what is said of the births in folds keeps the bounds that hold there."""
-        labels = labels.filter(pa.array(self.held))
-        known = labels.is_valid().to_numpy(zero_copy_only=False)
-        truth = labels.drop_null().to_numpy(zero_copy_only=False).astype(bool)
-        block = self.block[self.held][known]
-        if not limits.no.keeps(said.is_word("no")[known] & truth, block):
-            return False
-        false_yes = said.is_word("yes")[known] & ~truth
-        return point == "accurate" or limits.yes.keeps(false_yes, block)
+    def _truth(self, labels: pa.BooleanArray) -> tuple[Bools, Bools]:
+        """Return where labels of the births in folds are known, and where they are true."""
+        held = labels.filter(pa.array(self.held))
+        known = held.is_valid().to_numpy(zero_copy_only=False)
+        return known, held.fill_null(False).to_numpy(zero_copy_only=False).astype(bool)
+
+    def _broken(
+        self,
+        answers: Mapping[str, ThreeWayAnswer],
+        truths: Mapping[str, tuple[Bools, Bools]],
+        limits: Limits,
+    ) -> tuple[str, Bools] | None:
+        """Return a predicate that breaks a bound, and the rows on which it is wrong; or none."""
+        block = self.block[self.held]
+        for key, answer in answers.items():
+            known, true = truths[key]
+            for wrong, limit in (
+                (answer.is_word("yes") & known & ~true, limits.yes),
+                (answer.is_word("no") & known & true, limits.no),
+            ):
+                if wrong.any() and not limit.keeps(wrong[known], block[known]):
+                    return key, wrong
+        return None
+
+    @staticmethod
+    def _answer_less(
+        chosen: dict[str, OperatingPoints],
+        scores: Mapping[str, Scores],
+        truths: Mapping[str, tuple[Bools, Bools]],
+        broken: str,
+        wrong: Bools,
+    ) -> bool:
+        """Make a predicate stricter that is wrong by itself in some of the rows ``wrong``.
+
+        It is the one that loses the fewest right answers for each wrong one. Return whether there
+        is one; an answer of unknown truth counts as wrong.
+        """
+        best, choice = 0.0, None
+        for key in (broken, *scores):
+            known, true = truths[key]
+            for yes, right in ((True, known & true), (False, known & ~true)):
+                stricter = chosen[key].stricter(yes)
+                before = chosen[key].alone(scores[key], yes)
+                lost = before & ~stricter.alone(scores[key], yes)
+                if not np.any(before & ~right & wrong):
+                    continue
+                gain = np.count_nonzero(lost & ~right & wrong) + _LEAST_GAIN
+                if (gain := gain / (1 + np.count_nonzero(lost & right))) > best:
+                    best, choice = gain, (key, stricter)
+        if choice is not None:
+            chosen[choice[0]] = choice[1]
+        return choice is not None
 
 
 def points_from_json(
-    saved: Mapping[Told, Mapping[str, dict[str, float]]],
-) -> dict[Told, dict[str, OperatingPoints]]:
-    """Return operating points by what is told and by key.
+    saved: Mapping[HistoryScope, Mapping[str, dict[str, float]]],
+) -> dict[HistoryScope, dict[str, OperatingPoints]]:
+    """Return operating points by history scope and by key.
 
-    Raises ``ValueError`` or ``TypeError`` if they are none.
+    Raises ``ValueError`` or ``TypeError`` if they are invalid.
     """
-    if unheard := saved.keys() - set(TOLD):
-        raise ValueError(f"{unheard.pop()!r} is none of {', '.join(TOLD)}")
+    if unknown := saved.keys() - set(HISTORY_SCOPES):
+        raise ValueError(f"{unknown.pop()!r} is none of {', '.join(HISTORY_SCOPES)}")
     return {
-        told: {key: OperatingPoints.from_json(dict(points)) for key, points in own.items()}
-        for told, own in saved.items()
+        scope: {key: OperatingPoints.from_json(dict(points)) for key, points in by_key.items()}
+        for scope, by_key in saved.items()
     }

@@ -1,4 +1,4 @@
-"""Training sets of models on lives, and choosing their thresholds."""
+"""Training: fits sets of models to lives, and chooses their thresholds."""
 
 from __future__ import annotations
 
@@ -9,130 +9,137 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools
-from birthmark.features.told import Told, forgotten
+from birthmark.features.history_scope import HistoryScope, mask_history
 from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.answers.point import POINTS
-from birthmark.predictor.fit.best_kind import ByTold, Trial
+from birthmark.predictor.fit.best_kind import ModelSelection, ScoresByScope
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limits
 from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.model_set import ModelSet
-from birthmark.predictor.predicates.worlds import Worlds
+from birthmark.predictor.predicates.assignments import Assignments
 
 Sets = Mapping[str, ModelSet[Any]]
-"""Sets of models by their kind."""
+"""Sets of models by kind."""
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """Births to learn from, and their labels; some are held out to choose thresholds on.
+class TrainingSet:
+    """Births and their labels, some of them held out to choose thresholds on.
 
     ``creates`` and ``labels`` have the same rows. ``parameters`` are those of
-    ``predictor.TrainedModel``: of them each kind of models takes its own. ``worlds`` are those of
-    the predicates; without (None) nothing but a yes is asked for.
+    ``predictor.TrainedModel``; each kind of models selects some of them. Without the predicates'
+    ``assignments`` only a yes gets thresholds.
     """
 
     creates: pa.Table
     labels: Mapping[str, pa.BooleanArray]
     holdout: Holdout
     parameters: Mapping[str, Any]
-    worlds: Sequence[Worlds] | None = None
+    assignments: Sequence[Assignments] | None = None
 
     def train(self, models: ModelSet[Any], mask: Bools) -> ModelSet[Any]:
-        """Let ``models`` learn from the births of a mask; return them."""
-        some = pa.array(mask)
-        seen = {key: answers.filter(some) for key, answers in self.labels.items()}
-        known = models.columns(self.creates.filter(some))
-        models.train(known, seen, **models.own(self.parameters))
+        """Train ``models`` on the births of a mask; return them."""
+        rows = pa.array(mask)
+        labels = {key: answers.filter(rows) for key, answers in self.labels.items()}
+        columns = models.columns(self.creates.filter(rows))
+        models.train(columns, labels, **models.own_parameters(self.parameters))
         return models
 
-    def told(self, models: type[ModelSet[Any]] | ModelSet[Any]) -> tuple[Told, ...]:
-        """Return what may be told of the births to ``models``: they are scored with each."""
+    def scopes(self, models: type[ModelSet[Any]] | ModelSet[Any]) -> tuple[HistoryScope, ...]:
+        """Return the history scopes at which ``models`` score the births."""
         history = self.creates["history"]
-        return models.told if history.null_count < len(history) else models.told[-1:]
+        return models.scopes if history.null_count < len(history) else models.scopes[-1:]
 
-    def scores(self, models: ModelSet[Any], fold: int) -> ByTold:
-        """Return how ``models`` score the births of a fold, by what is told of them."""
+    def scores(self, models: ModelSet[Any], fold: int) -> ScoresByScope:
+        """Return the scores of the births of a fold by ``models``, for each history scope."""
         creates = self.creates.filter(pa.array(self.holdout.fold == fold))
-        every = self.told(models)
-        if len(every) == 1:
-            return {every[0]: models.scores(creates, self.labels)}
-        return {told: models.scores(forgotten(creates, told), self.labels) for told in every}
+        scopes = self.scopes(models)
+        if len(scopes) == 1:
+            return {scopes[0]: models.scores(creates, self.labels)}
+        return {scope: models.scores(mask_history(creates, scope), self.labels) for scope in scopes}
 
-    def asked(self, models: ModelSet[Any], fold: int) -> ByTold:
-        """Return how a fold is scored: by ``models``, or by others if these learned from it."""
+    def out_of_fold_scores(self, models: ModelSet[Any], fold: int) -> ScoresByScope:
+        """Return the scores of a fold by models that did not learn from it."""
         if self.holdout.crossed:
             models = self.train(type(models)(), self.holdout.fold != fold)
         return self.scores(models, fold)
 
-    def finish(self, models: ModelSet[Any], found: Sequence[ByTold]) -> None:
-        """Give trained models their operating points, by the scores of each fold."""
+    def finish(self, models: ModelSet[Any], fold_scores: Sequence[ScoresByScope]) -> None:
+        """Choose the operating points of trained models by the scores of each fold."""
         limits = Limits.of(self.parameters)
-        for told in self.told(models):
-            own = [scores[told] for scores in found]
-            chosen = self.holdout.choose(models, own, self.labels, limits, self.worlds)
+        for scope in self.scopes(models):
+            at_scope = [scores[scope] for scores in fold_scores]
+            chosen = self.holdout.choose(models, at_scope, self.labels, limits, self.assignments)
             if chosen:
-                models.points.setdefault(told, {}).update(chosen)
+                models.points.setdefault(scope, {}).update(chosen)
         models.condense(self.creates, self.labels)
 
-    def choose(self, best: BestModels, found: Mapping[str, Sequence[ByTold]]) -> None:
-        """Let ``best`` have of its sets, which are trained, the kinds that err least.
+    def choose(self, best: BestModels, fold_scores: Mapping[str, Sequence[ScoresByScope]]) -> None:
+        """Choose for ``best`` the kinds with the fewest errors among its trained sets.
 
-        ``found`` has by kind the scores of each fold.
+        ``fold_scores`` has by kind the scores of each fold.
         """
-        trial = Trial(best.sets, self.holdout, self.labels, found)
+        selection = ModelSelection(best.sets, self.holdout, self.labels, fold_scores)
         for point in POINTS:
-            models, choices = best.at(point), trial.choices(point)
+            models, choices = best.at(point), selection.choices(point)
             for key, choice in choices.items():
                 models.choose(key, choice)
-            for told in self.told(best) if self.holdout.held.any() else ():
-                points = self._points(trial, choices, told)
-                models.points.setdefault(told, {}).update(points)
+            for scope in self.scopes(best) if self.holdout.held.any() else ():
+                points = self._points(selection, choices, scope)
+                models.points.setdefault(scope, {}).update(points)
 
     def _points(
-        self, trial: Trial, choices: Mapping[str, Choice], told: Told
+        self, selection: ModelSelection, choices: Mapping[str, Choice], scope: HistoryScope
     ) -> Mapping[str, OperatingPoints]:
-        """Return the operating points of the kinds that are chosen where so much is told."""
-        points = {key: trial.sets[own[told]].point(key, told) for key, own in choices.items()}
-        if self.worlds is None:
+        """Return the operating points of the kinds chosen for a history scope."""
+        points = {
+            key: selection.sets[choice[scope]].point(key, scope) for key, choice in choices.items()
+        }
+        if self.assignments is None:
             return points
-        scores, limits = trial.scores(choices, told), Limits.of(self.parameters)
-        return self.holdout.followed(points, scores, self.labels, limits, self.worlds)
+        scores, limits = selection.scores(choices, scope), Limits.of(self.parameters)
+        return self.holdout.with_implications(points, scores, self.labels, limits, self.assignments)
 
 
 class Learner(Protocol):
-    """Lets sets of models learn."""
+    """Trains sets of models."""
 
-    def learn(self, sets: Sets, lesson: Lesson, best: BestModels | None = None) -> None:
-        """Train every one of ``sets``; choose the best of them, if that is asked for."""
+    def learn(self, sets: Sets, training_set: TrainingSet, best: BestModels | None = None) -> None:
+        """Train all of ``sets``, and choose ``best`` of them, if it is given."""
 
     def finish(self) -> None:
-        """Return when all have learned."""
+        """Return when all are trained."""
 
 
 class LocalLearner:
-    """Lets models learn at once, in this process."""
+    """Trains models at once, in this process."""
 
-    def learn(self, sets: Sets, lesson: Lesson, best: BestModels | None = None) -> None:
+    def learn(self, sets: Sets, training_set: TrainingSet, best: BestModels | None = None) -> None:
         """See `Learner`."""
         from joblib import Parallel, delayed  # slow to import, and needed only to learn
 
-        found = {}
+        fold_scores = {}
         for kind, models in sets.items():
-            lesson.train(models, lesson.holdout.learned)
-            folds = (delayed(_asked)(lesson, models, fold) for fold in lesson.holdout.folds)
-            found[kind] = Parallel(n_jobs=-1, prefer="threads")(folds)
-            lesson.finish(models, found[kind])
+            training_set.train(models, training_set.holdout.learned)
+            folds = (
+                delayed(_out_of_fold_scores)(training_set, models, fold)
+                for fold in training_set.holdout.folds
+            )
+            fold_scores[kind] = Parallel(n_jobs=-1, prefer="threads")(folds)
+            training_set.finish(models, fold_scores[kind])
         if best is not None:
-            lesson.choose(best, found)
+            training_set.choose(best, fold_scores)
 
     def finish(self) -> None:
-        """Do nothing: all is done."""
+        """Do nothing: ``learn`` has trained all."""
 
 
-def _asked(lesson: Lesson, models: ModelSet[Any], fold: int) -> ByTold:
-    """Return how a fold is scored, by one thread: the other cores are for the other folds."""
+def _out_of_fold_scores(
+    training_set: TrainingSet, models: ModelSet[Any], fold: int
+) -> ScoresByScope:
+    """Score a fold in one thread: the other cores are for the other folds."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, "openmp"):  # where estimators of users have threads
-        return lesson.asked(models, fold)
+    with threadpool_limits(1, "openmp"):  # for users' estimators that start threads
+        return training_set.out_of_fold_scores(models, fold)

@@ -1,10 +1,10 @@
-"""Cutting a model's scores into levels, each with the probability of a yes.
+"""Calibration of scores: cuts them into levels, each with the probability of a yes.
 
-A model's score orders files and is compared with thresholds; it is no probability. So on births
-that the model did not learn from (``predictor.fit.calibration``) the share of those that came true
-is fitted, growing with the score (isotonic regression: Zadrozny and Elkan, "Transforming classifier
-scores into accurate multiclass probability estimates", 2002). Scores are cut where that share
-reaches each of ``GRID``, and at the thresholds, so that a level has one answer and one probability.
+A model's score ranks files; it is not a probability. So isotonic regression fits the share of true
+births to the out-of-fold scores (``predictor.fit.calibration``; Zadrozny and Elkan, "Transforming
+classifier scores into accurate multiclass probability estimates", 2002). Scores are cut where that
+share reaches each of ``GRID``, and at the thresholds, so that a level has one answer and one
+probability.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from birthmark.data.common.arrays import Bools, Floats
 from birthmark.predictor.answers.levels import NO_LEVELS, Levels
 
 GRID = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
-"""The shares that levels are cut at: few, since each takes room in images (``models.compile``)."""
+"""The shares at which levels are cut: few, since each adds to images (``models.compile``)."""
 
 DECIMALS = 4
 STEP = 10**-DECIMALS
-"""How exactly probabilities are told: as people are shown them, in hundredths of a percent."""
+"""The precision of probabilities: that of their display, hundredths of a percent."""
 
 
 def levels_of(scores: Floats, truth: Bools, thresholds: Iterable[float | None]) -> Levels:
-    """Return the levels of scores by what came true; they are cut at ``thresholds``, too.
+    """Return the levels of scores with a ``truth`` each; they are cut at ``thresholds``, too.
 
-    A level of *n* scores, *k* of which were true, has the probability (*k* + ½) / (*n* + 1), the
-    mean of Jeffreys' prior and what was seen: nothing is certain, as little was seen of it. They
-    are told in steps of ``STEP``, the least of which is the least there is.
+    A level of *n* scores, *k* of them true, has the probability (*k* + ½) / (*n* + 1), the
+    posterior mean under Jeffreys' prior: never 0 or 1. Probabilities are multiples of ``STEP``,
+    and at least one ``STEP``.
     """
     from sklearn.isotonic import IsotonicRegression
 
@@ -49,7 +49,7 @@ def levels_of(scores: Floats, truth: Bools, thresholds: Iterable[float | None]) 
 
 
 def _ascending(shares: Floats, weights: npt.NDArray[Any]) -> Floats:
-    """Return shares that do not descend; a level where nothing was seen is like its neighbours."""
+    """Return shares that do not descend; a level without scores is like its neighbours."""
     from sklearn.isotonic import IsotonicRegression
 
     seen = np.flatnonzero(weights)

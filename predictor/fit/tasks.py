@@ -1,10 +1,10 @@
-"""Training in tasks, which run side by side and hand their results on in files.
+"""Training in parallel tasks that exchange results in files.
 
-A lesson is a table in a file. Its rows are counted slice by slice and fold by fold: for models that
-are made of counts (``predictor.models.components.set``) these add up, to all births and to all but
-those of a fold. The other kinds are not made of what adds up. Of them each set that learns from
-births of its own is a task: that which is kept, and those that score the births of a fold. The
-models are the same as if they learned in one process.
+A training set is a table in a file. For models made of counts
+(``predictor.models.components.set``) tasks count its rows slice by slice and fold by fold; the
+counts add up to those of all births, and of all but a fold. Other kinds cannot be merged from
+partial counts: a task trains the final models, and one more the models that score each fold. The
+models equal those that one process trains.
 """
 
 from __future__ import annotations
@@ -21,96 +21,101 @@ from joblib import delayed
 
 from birthmark.data.common import durable
 from birthmark.features.columns import names_of
-from birthmark.predictor.fit.best_kind import ByTold
+from birthmark.predictor.fit.best_kind import ScoresByScope
 from birthmark.predictor.fit.calibration import Holdout
-from birthmark.predictor.fit.learning import Lesson, Sets
+from birthmark.predictor.fit.learning import Sets, TrainingSet
 from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.components.counts import COUNTS, added, count
 from birthmark.predictor.models.model_set import ModelSet
 
 SLICE = 1 << 20
-"""How many rows are counted by one task: work for seconds, beside which its start does not matter,
-in memory that every worker has."""
+"""Rows counted by one task: seconds of work, much more than its start takes, in little memory."""
 
 _LABEL = "label "
-_REST = b"lesson"
+_REST = b"training set"
+_TABLE = "training_set.arrow"
 _SCORES = "scores.npy"
 _COUNTED = pa.schema([("fold", pa.int64()), ("predicate", pa.utf8()), *COUNTS])
 
 Run = Callable[[Iterable[Any]], list[Any]]
-"""Runs tasks of joblib and returns what they return, in their order."""
+"""Runs tasks of joblib and returns their results in order."""
 
 
 class TaskLearner:
-    """Lets models learn in tasks, run by ``run``, that use files in ``directory``."""
+    """Trains models in tasks, run by ``run``, that use files in ``directory``."""
 
     def __init__(self, directory: Path, run: Run, slice_rows: int = SLICE) -> None:
         self._directory, self._run, self._slice_rows = directory, run, slice_rows
-        self._lessons: dict[Path, tuple[Sets, BestModels | None]] = {}
+        self._training_sets: dict[Path, tuple[Sets, BestModels | None]] = {}
 
-    def learn(self, sets: Sets, lesson: Lesson, best: BestModels | None = None) -> None:
+    def learn(self, sets: Sets, training_set: TrainingSet, best: BestModels | None = None) -> None:
         """See ``predictor.fit.learning.Learner``."""
-        if lesson.labels:
-            folder = self._directory / f"lesson{len(self._lessons)}"
+        if training_set.labels:
+            folder = self._directory / f"training_set{len(self._training_sets)}"
             folder.mkdir()
-            write_lesson(lesson, folder, self._slice_rows)
-            self._lessons[folder] = sets, best
+            write_training_set(training_set, folder, self._slice_rows)
+            self._training_sets[folder] = sets, best
 
     def finish(self) -> None:
         """Train all."""
-        read = {folder: read_lesson(folder) for folder in self._lessons}
+        read = {folder: read_training_set(folder) for folder in self._training_sets}
         self._run(
             delayed(count_slice)(folder, number)
-            for folder, (sets, _) in self._lessons.items()
+            for folder, (sets, _) in self._training_sets.items()
             if any(models.add_up for models in sets.values())
             for number in range(_slices(folder))
         )
         self._run(
             delayed(train_task)(folder, type(models), fold)
-            for folder, (sets, _) in self._lessons.items()
+            for folder, (sets, _) in self._training_sets.items()
             for models in reversed(list(sets.values()))  # the slowest kind first
-            for fold in _trained(read[folder].holdout)
+            for fold in _task_folds(read[folder].holdout)
         )
-        for folder, (sets, best) in self._lessons.items():
-            found = {}
+        for folder, (sets, best) in self._training_sets.items():
+            fold_scores = {}
             for kind, models in sets.items():
-                found[kind] = _found(read[folder], folder, type(models))
-                part = _gathered(read[folder], folder, type(models), found[kind])
+                fold_scores[kind] = _fold_scores(read[folder], folder, type(models))
+                part = _gathered(read[folder], folder, type(models), fold_scores[kind])
                 models.update(part)
-                for told, points in part.points.items():
-                    models.points.setdefault(told, {}).update(points)
+                for scope, points in part.points.items():
+                    models.points.setdefault(scope, {}).update(points)
             if best is not None:
-                read[folder].choose(best, found)
+                read[folder].choose(best, fold_scores)
 
 
-def _trained(holdout: Holdout) -> list[int | None]:
-    """Return whom a kind of models is trained for: itself (None), and folds to score."""
+def _task_folds(holdout: Holdout) -> list[int | None]:
+    """Return the tasks of a kind: the final models (None), and the folds to leave out and score."""
     return [None, *(holdout.folds if holdout.crossed else ())]
 
 
-def write_lesson(lesson: Lesson, folder: Path, slice_rows: int) -> None:
-    """Write a lesson to a folder, in slices of so many rows."""
-    table = lesson.creates
-    columns = {_LABEL + key: answers for key, answers in lesson.labels.items()}
-    columns |= {"fold": pa.array(lesson.holdout.fold), "block": pa.array(lesson.holdout.block)}
+def write_training_set(training_set: TrainingSet, folder: Path, slice_rows: int) -> None:
+    """Write a training set to a folder, in slices of ``slice_rows`` rows."""
+    table = training_set.creates
+    columns = {_LABEL + key: answers for key, answers in training_set.labels.items()}
+    columns |= {
+        "fold": pa.array(training_set.holdout.fold),
+        "block": pa.array(training_set.holdout.block),
+    }
     for name, column in columns.items():
         table = table.append_column(name, column)
-    rest = json.dumps({"parameters": dict(lesson.parameters), "worlds": lesson.worlds})
+    rest = json.dumps(
+        {"parameters": dict(training_set.parameters), "assignments": training_set.assignments}
+    )
     table = table.unify_dictionaries().replace_schema_metadata({_REST: rest})
-    with pa.ipc.new_file(str(folder / "lesson.arrow"), table.schema) as writer:
+    with pa.ipc.new_file(str(folder / _TABLE), table.schema) as writer:
         writer.write_table(table.combine_chunks(), max_chunksize=slice_rows)
 
 
-def read_lesson(folder: Path, number: int | None = None) -> Lesson:
-    """Return the lesson in a folder, or one slice of it."""
-    with pa.memory_map(str(folder / "lesson.arrow")) as file, pa.ipc.open_file(file) as reader:
+def read_training_set(folder: Path, number: int | None = None) -> TrainingSet:
+    """Return the training set in a folder, or one slice of it."""
+    with pa.memory_map(str(folder / _TABLE)) as file, pa.ipc.open_file(file) as reader:
         if number is None:
             table = reader.read_all()
         else:
             table = pa.Table.from_batches([reader.get_batch(number)])
     labels = [name for name in table.column_names if name.startswith(_LABEL)]
     holdout = Holdout(table["block"].to_numpy(), table["fold"].to_numpy())
-    return Lesson(
+    return TrainingSet(
         table.drop_columns([*labels, "fold", "block"]),
         {name.removeprefix(_LABEL): table[name].combine_chunks() for name in labels},
         holdout,
@@ -119,35 +124,37 @@ def read_lesson(folder: Path, number: int | None = None) -> Lesson:
 
 
 def _slices(folder: Path) -> int:
-    with pa.memory_map(str(folder / "lesson.arrow")) as file, pa.ipc.open_file(file) as reader:
+    with pa.memory_map(str(folder / _TABLE)) as file, pa.ipc.open_file(file) as reader:
         return int(reader.num_record_batches)
 
 
 def count_slice(folder: Path, number: int) -> None:
     """Count the components of a slice's names, fold by fold, into a file."""
-    durable.made(folder / f"counts{number}.arrow", lambda aside: _count(folder, number, aside))
+    durable.made(folder / f"counts{number}.arrow", lambda out: _count(folder, number, out))
 
 
 def _count(folder: Path, number: int, out: Path) -> None:
-    lesson = read_lesson(folder, number)
-    names, fold = names_of(lesson.creates.select(["name"])), lesson.holdout.fold
+    training_set = read_training_set(folder, number)
+    names, folds = names_of(training_set.creates.select(["name"])), training_set.holdout.fold
     tables = [_COUNTED.empty_table()]
-    for own in np.unique(fold):
-        rows = pa.array(fold == own)
-        labels = {key: answers.filter(rows) for key, answers in lesson.labels.items()}
-        for key, counts in count(names.filter(rows), labels, lesson.parameters["prefix"]).items():
-            which = [pa.repeat(pa.scalar(int(own)), len(counts)), pa.repeat(key, len(counts))]
-            tables.append(pa.table([*which, *counts.columns], schema=_COUNTED))
+    for fold in np.unique(folds):
+        rows = pa.array(folds == fold)
+        labels = {key: answers.filter(rows) for key, answers in training_set.labels.items()}
+        for key, counts in count(
+            names.filter(rows), labels, training_set.parameters["prefix"]
+        ).items():
+            group = [pa.repeat(pa.scalar(int(fold)), len(counts)), pa.repeat(key, len(counts))]
+            tables.append(pa.table([*group, *counts.columns], schema=_COUNTED))
     with pa.ipc.new_file(str(out), _COUNTED) as writer:
         writer.write_table(pa.concat_tables(tables))
 
 
 def train_task(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> None:
-    """Train a kind of models on a lesson, or on all of it but a fold.
+    """Train a kind of models on a training set, or on all of it but a fold.
 
-    What is kept are the models, or how they score the births of the fold.
+    The files have the models, or their scores of the fold's births.
     """
-    durable.made(_place(folder, kind, fold), lambda aside: _train(folder, kind, fold, aside))
+    durable.made(_place(folder, kind, fold), lambda out: _train(folder, kind, fold, out))
 
 
 def _place(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> Path:
@@ -155,55 +162,63 @@ def _place(folder: Path, kind: type[ModelSet[Any]], fold: int | None) -> Path:
 
 
 def _train(folder: Path, kind: type[ModelSet[Any]], fold: int | None, out: Path) -> None:
-    lesson = read_lesson(folder)
-    holdout = lesson.holdout
+    training_set = read_training_set(folder)
+    holdout = training_set.holdout
     mask = holdout.learned if fold is None else holdout.fold != fold
     if kind.add_up:
-        counts = _added(folder, lesson, np.unique(holdout.fold[mask]).tolist())
-        models = kind.from_counts(counts, **kind.own(lesson.parameters))
+        counts = _added(folder, training_set, np.unique(holdout.fold[mask]).tolist())
+        models = kind.from_counts(counts, **kind.own_parameters(training_set.parameters))
     else:
-        models = lesson.train(kind(), mask)
+        models = training_set.train(kind(), mask)
     out.mkdir()
     if fold is None:
         models.save(out)
-    scored = [fold] if fold is not None else [] if holdout.crossed else holdout.folds
-    for own in scored:
-        found = lesson.scores(models, own).values()
-        np.save(out / _SCORES, np.stack([[own[key] for key in lesson.labels] for own in found]))
+    folds = [fold] if fold is not None else [] if holdout.crossed else holdout.folds
+    for scored in folds:
+        by_scope = training_set.scores(models, scored).values()
+        rows = [[scores[key] for key in training_set.labels] for scores in by_scope]
+        np.save(out / _SCORES, np.stack(rows))
 
 
-def _added(folder: Path, lesson: Lesson, folds: Sequence[int]) -> dict[str, pa.Table]:
-    """Return by label what was counted in folds, all slices together."""
+def _added(folder: Path, training_set: TrainingSet, folds: Sequence[int]) -> dict[str, pa.Table]:
+    """Return by label the counts of folds, all slices together."""
     tables = [_COUNTED.empty_table()]
     for number in range(_slices(folder)):
         with pa.memory_map(str(folder / f"counts{number}.arrow")) as file:
             table = pa.ipc.open_file(file).read_all()
         tables.append(table.filter(pc.is_in(table["fold"], pa.array(folds, pa.int64()))))
-    every = pa.concat_tables(tables)
+    counts = pa.concat_tables(tables)
     return {
-        key: added(every.filter(pc.equal(every["predicate"], key)).select(COUNTS.names))
-        for key in lesson.labels
+        key: added(counts.filter(pc.equal(counts["predicate"], key)).select(COUNTS.names))
+        for key in training_set.labels
     }
 
 
-def _found(lesson: Lesson, folder: Path, kind: type[ModelSet[Any]]) -> list[ByTold]:
-    """Return how models scored the births of each fold; it stays in the files until it is used."""
-    found: list[ByTold] = []
-    for fold in lesson.holdout.folds:
-        path = _place(folder, kind, fold if lesson.holdout.crossed else None) / _SCORES
+def _fold_scores(
+    training_set: TrainingSet, folder: Path, kind: type[ModelSet[Any]]
+) -> list[ScoresByScope]:
+    """Return the scores of each fold, mapped from the files."""
+    fold_scores: list[ScoresByScope] = []
+    for fold in training_set.holdout.folds:
+        path = _place(folder, kind, fold if training_set.holdout.crossed else None) / _SCORES
         scores = np.load(path, mmap_mode="r", allow_pickle=False)
-        saved = zip(lesson.told(kind), scores, strict=True)
-        found.append({told: dict(zip(lesson.labels, own, strict=True)) for told, own in saved})
-    return found
+        saved = zip(training_set.scopes(kind), scores, strict=True)
+        fold_scores.append(
+            {scope: dict(zip(training_set.labels, rows, strict=True)) for scope, rows in saved}
+        )
+    return fold_scores
 
 
 def _gathered(
-    lesson: Lesson, folder: Path, kind: type[ModelSet[Any]], found: Sequence[ByTold]
+    training_set: TrainingSet,
+    folder: Path,
+    kind: type[ModelSet[Any]],
+    fold_scores: Sequence[ScoresByScope],
 ) -> ModelSet[Any]:
     """Return trained models with their operating points."""
-    own = kind.own(lesson.parameters)
-    models = kind.load(_place(folder, kind, None), lesson.labels, own, counts=True)
-    for key in lesson.labels:  # in the order in which they were learned
+    parameters = kind.own_parameters(training_set.parameters)
+    models = kind.load(_place(folder, kind, None), training_set.labels, parameters, counts=True)
+    for key in training_set.labels:  # in the order of training
         models[key] = models.pop(key)
-    lesson.finish(models, found)
+    training_set.finish(models, fold_scores)
     return models

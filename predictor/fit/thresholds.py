@@ -1,26 +1,23 @@
 """Decision thresholds: the most accurate one, and one that keeps a bound on false positives.
 
-A false YES makes a file system worse and a false NO leaves it as it was (thesis section 6.3.4), so
-a threshold is chosen such that the rate of false positives, as a share of all files (FalsePos of
-Table 6.5), is at most what the user states, with stated confidence. It is chosen on lives each of
-which was scored by a model that did not learn from it: of up to 200,000 births all, in five folds,
-each scored by a model of the others; of more, a fifth that is not learned from
+A false YES makes a file system worse and a false NO leaves it as it was (thesis section 6.3.4). So
+a threshold keeps the share of false positives among all files (FalsePos of Table 6.5) to the user's
+bound, with the given confidence. It is chosen on out-of-fold scores
 (``predictor.fit.calibration.Holdout``).
 
 The method is risk control by upper confidence bounds (Bates, Angelopoulos, Lei, Malik and Jordan,
 "Distribution-free, risk-controlling prediction sets", 2021): the rate can only grow as the
-threshold falls, so the lowest threshold will do for which the upper confidence limit of its rate,
-and of every higher threshold's, is within the bound; no correction for the many thresholds tried is
-needed. It equals fixed-sequence testing in "Learn then test" (Angelopoulos et al., 2021). The limit
-is that of Clopper and Pearson (1934), which is exact for lives that err independently. Lives of the
-same minutes do not: they are counted for fewer than they are, by the design effect of blocks of
-time, as Korn and Graubard do for surveys ("Confidence intervals for proportions with small expected
-number of positive counts estimated from survey data", 1998). It holds for lives like those it was
-chosen on: tomorrow's drift is for an audit to find.
+threshold falls. So it takes the lowest threshold for which the upper confidence limit of its rate,
+and of every higher threshold's, is within the bound; the many thresholds tried need no correction.
+It equals fixed-sequence testing in "Learn then test" (Angelopoulos et al., 2021). The limit is that
+of Clopper and Pearson (1934), which is exact for independent errors. Errors of the same minutes are
+not independent: the design effect of blocks of time reduces their effective number, as Korn and
+Graubard do for surveys ("Confidence intervals for proportions with small expected number of
+positive counts estimated from survey data", 1998). The limit holds for lives like those it was
+chosen on; an audit finds later drift.
 
-What is no yes is not yet a no. A no has a bound of its own, on false negatives as a share of all
-files, and a threshold that is chosen by the same method, from the lowest score on; between the two
-the answer is that the model is unsure.
+A no has a separate bound, on false negatives as a share of all files, and a threshold chosen by the
+same method, from the lowest score on. Between the two thresholds the answer is unsure.
 """
 
 from __future__ import annotations
@@ -45,19 +42,19 @@ from birthmark.predictor.fit.levels import levels_of
 from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 CANDIDATES = 2000
-"""How many thresholds are tried, at most: every so many lives, by rank of their scores.
+"""Greatest number of thresholds tried, evenly spaced by the rank of the scores.
 
-Between two lie 0.05% of the lives, a twentieth of the usual bound; and the table of false positives
-by block and threshold takes 1.6 MB."""
+0.05% of the lives lie between two, a twentieth of the default bound; and the table of false
+positives by block and threshold takes 1.6 MB."""
 
 _CHANCE = 0.05
-"""What is not usual (another threshold than one half, another kind than the one that is best on the
-whole) is taken if it is so rarely right more often by chance alone."""
+"""Significance level for a choice other than the default (another threshold than one half, or
+another kind than the best one overall)."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What is promised of wrong answers: their greatest share of all files, and how surely."""
+    """The bound on wrong answers, as a share of all files, and its confidence."""
 
     bound: float = DEFAULTS.bound
     confidence: float = DEFAULTS.confidence
@@ -66,35 +63,35 @@ class Limit:
         check(Parameters, bound=self.bound, confidence=self.confidence)
 
     def keeps(self, wrong: Bools, block: Ints) -> bool:
-        """Return whether the bound is kept where these rows, in blocks of time, are ``wrong``."""
+        """Return whether ``wrong`` rows, in blocks of time, keep the bound."""
         return len(wrong) > 0 and upper_limit(wrong, block, self.confidence) <= self.bound
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What is promised of a ``yes``, about false positives, and of a ``no``, of false negatives."""
+    """The limits on false positives (``yes``) and false negatives (``no``)."""
 
     yes: Limit = Limit(DEFAULTS.bound)
     no: Limit = Limit(DEFAULTS.false_negative_bound)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Limits:
-        """Return what the parameters of a ``predictor.TrainedModel`` promise."""
+        """Return the limits in the parameters of a ``predictor.TrainedModel``."""
         bounds = (parameters["bound"], parameters["false_negative_bound"])
         return cls(*(Limit(bound, parameters["confidence"]) for bound in bounds))
 
-    def surer(self) -> Limits:
+    def halved_risk(self) -> Limits:
         """Return limits of half the risk."""
-        half = [replace(own, confidence=(1 + own.confidence) / 2) for own in (self.yes, self.no)]
-        return Limits(*half)
+        limits = (self.yes, self.no)
+        return Limits(*(replace(limit, confidence=(1 + limit.confidence) / 2) for limit in limits))
 
 
 @dataclass(frozen=True)
 class Slice:
     """The scores, truths and blocks of time of the lives that thresholds are chosen on.
 
-    ``scores`` are from 0 to 1, the surer of a yes the higher; rows of one ``block`` may err
-    together. Those of a ``fold`` were scored by a model of its own, where there are folds.
+    ``scores`` are from 0 to 1, higher for a surer yes; the errors of one ``block`` may depend on
+    each other. One model scored each ``fold``, if there are folds.
     """
 
     scores: Scores
@@ -102,24 +99,23 @@ class Slice:
     block: Ints
     fold: Ints | None = None
 
-    def said(self, threshold: float | None) -> Bools:
+    def answers(self, threshold: float | None) -> Bools:
         """Return the answers at ``threshold``."""
         return says_yes(self.scores, threshold)
 
     def errors(self, threshold: float | None) -> float | None:
         """Return the share of wrong answers at ``threshold``; ``None`` where there are no lives."""
-        wrong = self.said(threshold) != self.truth
+        wrong = self.answers(threshold) != self.truth
         return float(wrong.mean()) if len(wrong) else None
 
 
 def choose(
     slice_: Slice, limit: Limit, decision: float | None = None, no_limit: Limit | None = None
 ) -> OperatingPoints:
-    """Return the operating points of a model by how it scores ``slice_``.
+    """Return the operating points of a model by its scores of ``slice_``.
 
-    ``limit`` is that of a yes, ``no_limit`` that of a no (None: only a yes is asked for).
-    ``decision`` is the threshold that the model's own definition gives, where it gives one: it is
-    then ``accurate``.
+    ``limit`` is that of a yes, ``no_limit`` that of a no (None: no threshold for a no). If the
+    model's definition has a threshold, ``decision``, that is ``accurate``.
     """
     accurate = most_accurate(slice_) if decision is None else decision
     points = OperatingPoints(accurate, within_limit(slice_, limit), len(slice_.truth))
@@ -129,14 +125,14 @@ def choose(
         bounded_errors=slice_.errors(points.bounded),
     )
     if points.bounded is not None:
-        wrong = slice_.said(points.bounded) & ~slice_.truth
+        wrong = slice_.answers(points.bounded) & ~slice_.truth
         upper = upper_limit(wrong, slice_.block, limit.confidence)
         points = replace(points, false_positives=float(wrong.mean()), upper=upper)
     if no_limit is None:
         return points
     points = replace(points, no=surely_no(slice_, no_limit))
     if points.no is not None:
-        missed = ~slice_.said(points.no) & slice_.truth
+        missed = ~slice_.answers(points.no) & slice_.truth
         upper = upper_limit(missed, slice_.block, no_limit.confidence)
         points = replace(points, false_negatives=float(missed.mean()), no_upper=upper)
     thresholds = (points.no, points.accurate, points.bounded)
@@ -144,38 +140,38 @@ def choose(
 
 
 def within_limit(slice_: Slice, limit: Limit) -> float | None:
-    """Return the lowest threshold that keeps ``limit``; ``None`` where there is none.
+    """Return the lowest threshold that keeps ``limit``; ``None`` if there is none.
 
-    It is not less often right on the slice than the best constant answer that keeps the limit: a
-    model that is has nothing to say.
+    It must be right on the slice at least as often as the best constant answer that keeps the
+    limit; otherwise the model is useless.
     """
     n = len(slice_.truth)
     if not n:
         return None
     thresholds, wrong, yes, true = _cumulated(slice_)
-    kept = upper_limits(wrong, n, limit.confidence) <= limit.bound
-    kept = np.logical_and.accumulate(kept)
+    within = upper_limits(wrong, n, limit.confidence) <= limit.bound
+    within = np.logical_and.accumulate(within)
     correct = (n - int(slice_.truth.sum()) + 2 * true - yes) / n
     constant = 1 - float(slice_.truth.mean())
     if upper_limit(~slice_.truth, slice_.block, limit.confidence) <= limit.bound:
         constant = max(constant, float(slice_.truth.mean()))
-        if not np.any(kept & (correct >= constant)):
+        if not np.any(within & (correct >= constant)):
             return ALWAYS
-    useful = np.flatnonzero(kept & (correct >= constant) & (true > 0))
+    useful = np.flatnonzero(within & (correct >= constant) & (true > 0))
     return float(thresholds[useful[-1]]) if len(useful) else None
 
 
 def surely_no(slice_: Slice, limit: Limit) -> float | None:
-    """Return the highest threshold below which a no keeps ``limit``; ``None`` where none is."""
+    """Return the highest threshold below which a no keeps ``limit``; ``None`` if there is none."""
     turned = Slice(-slice_.scores, ~slice_.truth, slice_.block)
     if not len(turned.truth):
         return None
     thresholds, wrong, _, _ = _cumulated(turned)
-    kept = upper_limits(wrong, len(turned.truth), limit.confidence) <= limit.bound
-    kept = np.logical_and.accumulate(kept)
-    if not kept[0]:
+    within = upper_limits(wrong, len(turned.truth), limit.confidence) <= limit.bound
+    within = np.logical_and.accumulate(within)
+    if not within[0]:
         return None
-    last = -thresholds[np.flatnonzero(kept)[-1]]
+    last = -thresholds[np.flatnonzero(within)[-1]]
     above = slice_.scores[slice_.scores > last]
     return float(above.min()) if len(above) else NEVER
 
@@ -183,24 +179,23 @@ def surely_no(slice_: Slice, limit: Limit) -> float | None:
 def most_accurate(slice_: Slice) -> float:
     """Return the threshold that is right most often.
 
-    It is one half, as for any score that is a probability, unless the best one on the slice is
-    better by more than chance: by a paired t-test over the folds, or else the blocks of time.
+    It is one half, as for a probability, unless the best one on the slice is significantly better,
+    by a paired t-test over the folds, or else the blocks of time.
     """
     if not len(slice_.truth):
         return EVEN
     thresholds, _, yes, true = _cumulated(slice_)
     best = int(np.argmax(2 * true - yes))
     threshold = float(thresholds[best]) if 2 * true[best] > yes[best] else NEVER
-    right, usual = (slice_.said(each) == slice_.truth for each in (threshold, EVEN))
+    right, usual = (slice_.answers(t) == slice_.truth for t in (threshold, EVEN))
     together = slice_.block if slice_.fold is None else slice_.fold
     return threshold if surely_better(right, usual, together) else EVEN
 
 
 def surely_better(right: Bools, usual: Bools, together: Ints) -> bool:
-    """Return whether ``right`` is true of more rows than ``usual`` is, by more than chance.
+    """Return whether ``right`` holds for significantly more rows than ``usual``.
 
-    That is tested in pairs (t-test), over the groups of rows whose numbers are ``together``: folds,
-    or blocks of time.
+    It is a paired t-test over groups of rows, numbered by ``together``: folds, or blocks of time.
     """
     from scipy.stats import ttest_1samp  # slow to import, and needed only to learn
 
@@ -214,8 +209,8 @@ def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:
     """Return the upper confidence limit of a share, for each column of counts per block.
 
     ``wrong`` has a row per block of time and a column per share; ``n`` is the number of all rows.
-    The blocks' scatter gives the design effect (at least 1), and that the number of independent
-    rows which tell as much (Korn and Graubard 1998); on these the limit is Clopper and Pearson's.
+    The blocks' scatter gives the design effect (at least 1), and with it the effective sample size
+    (Korn and Graubard 1998); the limit is Clopper and Pearson's for that size.
     """
     from scipy.stats import beta, t  # slow to import, and needed only to learn
 
@@ -238,9 +233,9 @@ def upper_limit(wrong: Bools, block: Ints, confidence: float) -> float:
 
 
 def _cumulated(slice_: Slice) -> tuple[Scores, Scores, Ints, Ints]:
-    """Return the distinct scores from the highest on, and what a threshold there would do.
+    """Return the distinct scores from the highest on, and the effect of a threshold at each.
 
-    That is: false positives per block, and the numbers of yes and of true yes.
+    The effect is the false positives per block, the number of yes, and of true yes.
     """
     order = np.argsort(-slice_.scores, kind="stable")
     scores, truth = slice_.scores[order], slice_.truth[order]

@@ -1,8 +1,7 @@
 """Cross-validation by blocks of time, for scikit-learn.
 
-Files are created in bursts, and files of one burst are alike. Folds drawn at random put one half of
-a burst into training and the other into the test: a model is then asked what it has seen. Here each
-fold is a stretch of time.
+Files are created in bursts, and files of one burst are alike. Random folds put one half of a burst
+into training and the other into the test, which leaks. Here each fold is a period.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from birthmark.data.common.arrays import Ints
 from birthmark.data.common.durations import SECOND
 
 TIMES = ("time", "born")
-"""The columns that say when a row was: of creates, and of lives."""
+"""The columns of times: of creates, and of lives."""
 
 
 class TimeBlocks(BaseCrossValidator):  # type: ignore[misc]  # sklearn is untyped
     """Split rows into ``n_splits`` blocks of time, of equally many rows; each is the test once.
 
-    What is learned from are the rows more than ``gap`` seconds before or after the test; with
-    ``past_only`` those before it alone, as in use, so that the first block is no test.
+    Training has the rows more than ``gap`` seconds before or after the test; with ``past_only``
+    only those before it, as in use, so that the first block is no test.
 
-    Times are those of ``groups`` if it is given (datetimes, or seconds since any instant), else of
-    the column ``time`` or ``born`` of ``X``, a DataFrame or an Arrow table.
+    Times are ``groups`` if given (datetimes, or seconds since any instant), else the column
+    ``time`` or ``born`` of ``X``, a DataFrame or an Arrow table.
     """
 
     def __init__(self, n_splits: int = 5, gap: float = 60, past_only: bool = False) -> None:
@@ -44,10 +43,9 @@ class TimeBlocks(BaseCrossValidator):  # type: ignore[misc]  # sklearn is untype
         return self.n_splits - self.past_only
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:
-        """Yield for each test the rows to learn from, and those to test on, in the order of ``X``.
+        """Yield for each test the training rows and the test rows, in the order of ``X``.
 
-        Raises ``ValueError`` where times are missing or unknown, and where a test would leave
-        nothing to learn from.
+        Raises ``ValueError`` if times are missing or unknown, or a test leaves no training rows.
         """
         times = _times(X if groups is None else groups, groups is not None)
         if len(times) < self.n_splits:
@@ -70,13 +68,13 @@ class TimeBlocks(BaseCrossValidator):  # type: ignore[misc]  # sklearn is untype
 
 
 def _times(rows: Any, given: bool) -> Ints:
-    """Return times in microseconds, of which ``rows`` are columns, unless they are ``given``."""
+    """Return times in microseconds: those ``given``, or a column of ``rows``."""
     if not given:
         names = list(getattr(rows, "column_names", getattr(rows, "columns", ())))
-        found = [name for name in TIMES if name in names]
-        if not found:
+        present = [name for name in TIMES if name in names]
+        if not present:
             raise ValueError(f"expected a column {' or '.join(TIMES)}, or groups: the times")
-        rows = rows[found[0]]
+        rows = rows[present[0]]
     values = rows.to_pandas() if isinstance(rows, (pa.Array, pa.ChunkedArray)) else rows
     column = pd.Series(np.asarray(values) if isinstance(values, pd.Index) else values)
     if column.isna().any():

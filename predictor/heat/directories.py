@@ -1,4 +1,4 @@
-"""Which directories the hot files will be born in: ``HotDir``, learned."""
+"""``HotDir``, learned: the directories of coming hot files."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ def directories(files: pa.Table, hot: Predicate = HEAT_PREDICATES["HotName"]) ->
 class HotDirs:
     """The share of a directory's coming births that will be hot.
 
-    What a directory's owner, its parent's name, its own name and both names together lead to
-    expect (``ShrunkenMeans`` over directories), and then what was born in it so far: (hot births +
+    A directory's owner, its parent's name, its own name and both names together give the expected
+    share (``ShrunkenMeans`` over directories). The births so far update it: (hot births +
     ``strength`` x expected share) / (births + ``strength``), the posterior mean under a beta prior
-    that is worth ``strength`` births. Where directories are learned from, each counts births /
-    (births + ``strength``): one with many births counts as one directory, not as many, and one
-    with few as less.
+    that is worth ``strength`` births. In training a directory has the weight births / (births +
+    ``strength``): about one with many births, less with few.
     """
 
     def __init__(self, strength: float = 2.0) -> None:
@@ -44,7 +43,7 @@ class HotDirs:
         self.means = ShrunkenMeans(_LEVELS, ["share"])
 
     def partial_fit(self, table: pa.Table) -> HotDirs:
-        """Learn from the directories of a period (``directories``), those with births."""
+        """Learn from the directories of a period (``directories``) that have births."""
         table = table.filter(pc.greater(table["births"], 0))
         born, hot = _counts(table)
         weight = born / (born + self.strength)
@@ -54,30 +53,30 @@ class HotDirs:
     def shares(self, table: pa.Table) -> Floats:
         """Return for each row of ``features.DIRECTORIES`` the share of coming births, 0 to 1.
 
-        The row's ``births`` and ``hot_births`` are those so far: 0 when it is made.
+        The row's ``births`` and ``hot_births`` are those so far: 0 at its creation.
         """
         born, hot = _counts(table)
         expected = self.means.predict(_keys(table))["share"]
         return np.asarray((hot + self.strength * expected) / (born + self.strength))
 
     def predict(self, table: pa.Table, share: float = SHARE) -> pa.BooleanArray:
-        """Return whether each directory is hot: whether its share is at least ``share``."""
+        """Return whether each directory's share is at least ``share``."""
         return pa.array(self.shares(table) >= share)
 
     def save(self, directory: Path) -> list[str]:
-        """Write what was learned to a file in ``directory``; return its name in a list."""
+        """Write the sums to a file in ``directory``; return its name in a list."""
         parts.write_table(directory / _FILE, self.means.sums_)
         return [_FILE]
 
     @classmethod
     def load(cls, directory: Path, strength: float = 2.0) -> HotDirs:
-        """Return what was saved in ``directory``.
+        """Read what ``save`` wrote to ``directory``.
 
-        Raises ``predictor.parts.DamagedModelError`` where the file is not as it was saved.
+        Raises ``predictor.parts.DamagedModelError`` if the file is damaged.
         """
-        found = cls(strength)
-        found.means.sums_ = parts.read_table(directory / _FILE, found.means.schema)
-        return found
+        model = cls(strength)
+        model.means.sums_ = parts.read_table(directory / _FILE, model.means.schema)
+        return model
 
 
 def _keys(table: pa.Table) -> pa.Table:

@@ -1,4 +1,4 @@
-"""The directories that hot files are born in, and the files that are written over and over."""
+"""The directories of hot births, and the files that are written repeatedly."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from birthmark.predictor.heat.places import Places
 from birthmark.predictor.predicates import blocks
 
 HOT_BLOCKS = 1024
-"""Of a file's blocks of 4 KB, those that may lie in the region: its first 256 blocks of 16 KB, or 4
-MB, which is where the allocator stops to place them there, unless it is told otherwise."""
+"""Greatest number of a file's blocks of 4 KB in the region: its first 4 MB, the allocator's
+default limit."""
 
 _SYNC = 30 / 3600
-"""Hours between two writes of a block that is always dirty: a syncer comes by every 30 seconds."""
+"""Hours between two writes of a block that is always dirty: the syncer's interval of 30 seconds."""
 
 
 def hot_directories() -> Places:
     """Return a ``Places`` of directories.
 
-    The worth of each is the number of hot files born in it in the whole period; its size and its
-    room are 1.
+    The worth of each is the number of hot births in it in the period; its size and room are 1.
     """
     return Places("heat-hot-directories.arrow", [["uid"], ["name"], ["uid", "name"]])
 
@@ -32,9 +31,8 @@ def hot_directories() -> Places:
 def hot_writes() -> Places:
     """Return a ``Places`` of files.
 
-    The worth of each is its block writes that reach the disk again and again; its size, the blocks
-    that it holds times hours; its room, how many of its blocks the region holds on average over
-    the period.
+    The worth of each is its repeated block writes to the disk; its size, blocks times hours; its
+    room, the blocks that the region holds of it, on average over the period.
     """
     levels = [["suffix"], ["uid", "suffix"], ["name"], ["uid", "name"]]
     return Places("heat-hot-writes.arrow", levels)
@@ -57,17 +55,17 @@ def directories_in(files: pa.Table) -> pa.Table:
 
 
 def files_in(files: pa.Table) -> pa.Table:
-    """Return the regular files of a files table likewise, also those that were there before it.
+    """Return the regular files of a files table likewise, including those older than the trace.
 
     A block is written to the disk at most once in 30 seconds, however often a client writes it.
-    The first time is not counted of files that were born: a block must be written once to be there
-    at all, wherever it is.
+    For files born in the trace the first write does not count: every block must be written once,
+    wherever it lies.
     """
     files = files.filter(pc.equal(files["kind"], "file"))
-    hours, own = (np.asarray(each(files)) for each in (blocks.hours_watched, blocks.own_blocks))
+    hours, own = (np.asarray(of(files)) for of in (blocks.hours_watched, blocks.own_blocks))
     first = own * np.asarray(files["birth_seen"])
-    again = np.asarray(blocks.block_writes(files)) - first
-    written = np.clip(again, 0, own * hours / _SYNC)
+    repeated = np.asarray(blocks.block_writes(files)) - first
+    written = np.clip(repeated, 0, own * hours / _SYNC)
     return pa.table(
         {
             "uid": pc.coalesce(files["uid"], files["owner"]),

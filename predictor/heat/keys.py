@@ -1,4 +1,4 @@
-"""The keys by which creates are grouped to learn what they have in common."""
+"""The keys by which similar creates are grouped."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from birthmark.features.history import shape
 def keys_of(creates: pa.Table) -> pa.Table:
     """Return the keys of each row of ``creates`` (``features.CREATES``).
 
-    ``suffix`` is what stands behind the name's last period, or nothing; ``prefix`` its first five
-    bytes, as in the thesis's components; ``shape`` the name with numbers and random words folded
-    (``features.history.shape``). ``name``, ``dir_name``, ``dir_fh`` and ``uid`` are as they are.
+    ``suffix`` is the text after the name's last period, or empty; ``prefix`` its first five bytes,
+    as in the thesis's components; ``shape`` the name with numbers and random words folded
+    (``features.history.shape``). ``name``, ``dir_name``, ``dir_fh`` and ``uid`` are unchanged.
     """
     names = decoded(creates["name"])
     suffix = pc.coalesce(name_pieces(names)["last"], pc.binary_slice(names, 0, 0))

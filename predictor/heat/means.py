@@ -1,4 +1,4 @@
-"""Means of groups, each drawn towards the mean of a coarser group."""
+"""Shrinkage: means of groups, each shrunk towards the mean of a coarser group."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ShrunkenMeans:
     Cestnik, *Estimating probabilities*, ECAI 1990; scikit-learn's ``TargetEncoder`` has one level
     of it).
 
-    Keys of less weight than ``least`` are as if they were new. Without ``overall`` a row's estimate
-    starts as nothing known: the first level at which its key was seen has its own mean, and a row
-    of which every key is new is estimated at 0.
+    Keys of less weight than ``least`` count as new. Without ``overall`` there is no initial
+    estimate: the first level whose key was seen has its own mean, and a row with only new keys is
+    estimated at 0.
 
     ``levels`` name the columns that each level's key is made of. After ``fit``, ``sums_`` has a
     row per level and key (level 0: all rows): ``weight``, and the weighted sum of each value.
@@ -63,34 +63,34 @@ class ShrunkenMeans:
         self, groups: pa.Table, values: Mapping[str, Any], weight: Any = None
     ) -> ShrunkenMeans:
         """Learn rows: their key columns, their values, and how much each counts (default: 1)."""
-        each = np.ones(len(groups)) if weight is None else np.asarray(weight, dtype=np.float64)
-        weighted = {name: np.asarray(values[name], np.float64) * each for name in self.values}
+        weights = np.ones(len(groups)) if weight is None else np.asarray(weight, dtype=np.float64)
+        weighted = {name: np.asarray(values[name], np.float64) * weights for name in self.values}
         parts = [self.sums_]
         for level, key in enumerate(self._keys(groups)):
-            rows = {"level": np.full(len(groups), level, np.uint8), "key": key, "weight": each}
+            rows = {"level": np.full(len(groups), level, np.uint8), "key": key, "weight": weights}
             table = pa.table(rows | weighted).filter(key.is_valid())
             parts.append(table.cast(self.schema))
         self.sums_ = self._summed(pa.concat_tables(parts))
         return self
 
     def predict(self, groups: pa.Table) -> dict[str, Floats]:
-        """Return the estimate of each value for each row, and under ``weight`` the evidence.
+        """Return the estimate of each value for each row, and its evidence as ``weight``.
 
-        That is the weight of the learned rows with the row's finest key that was seen.
+        The evidence is the weight of the learned rows with the row's finest key that was seen.
         """
         estimate = np.zeros((len(groups), len(self.values)))
         weight, begun = np.zeros(len(groups)), np.zeros(len(groups), dtype=np.bool_)
         deciding = self.deciding()
         for level, key in enumerate(self._keys(groups)):
-            own, sums = self._looked_up(deciding.filter(pc.equal(deciding["level"], level)), key)
-            drawn = np.where(begun, self.strength, 1e-9)  # the first mean is drawn to nothing
-            estimate = (sums + drawn[:, None] * estimate) / (own + drawn)[:, None]
-            weight = np.where(own > 0, own, weight)
-            begun |= own > 0
+            seen, sums = self._looked_up(deciding.filter(pc.equal(deciding["level"], level)), key)
+            prior = np.where(begun, self.strength, 1e-9)  # the first mean has no prior
+            estimate = (sums + prior[:, None] * estimate) / (seen + prior)[:, None]
+            weight = np.where(seen > 0, seen, weight)
+            begun |= seen > 0
         return {"weight": weight} | dict(zip(self.values, estimate.T, strict=True))
 
     def deciding(self) -> pa.Table:
-        """Return the rows of ``sums_`` that estimates are made of: no others have to be kept."""
+        """Return the rows of ``sums_`` that estimates use: only these need to be saved."""
         enough = pc.greater_equal(self.sums_["weight"], self.least)
         return self.sums_.filter(pc.or_(enough, pc.equal(self.sums_["level"], 0)))
 
@@ -101,8 +101,8 @@ class ShrunkenMeans:
             pc.fill_null(learned[name].combine_chunks().take(place), 0.0)
             for name in ("weight", *self.values)
         ]
-        found = [np.asarray(column, dtype=np.float64) for column in columns]
-        return found[0], np.column_stack(found[1:])
+        weight, *sums = (np.asarray(column, dtype=np.float64) for column in columns)
+        return weight, np.column_stack(sums)
 
     def _keys(self, groups: pa.Table) -> list[pa.Array]:
         everything = pa.repeat(pa.scalar(b"" if self.overall else None, pa.binary()), len(groups))
@@ -114,7 +114,7 @@ class ShrunkenMeans:
 
 
 def _joined(columns: pa.Table) -> pa.Array:
-    """Return the columns of each row as one key; null where any is null."""
+    """Return the columns of each row as one key; null if any is null."""
     texts = [_binary(column) for column in columns.columns]
     return texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, b"\0")
 

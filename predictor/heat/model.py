@@ -1,4 +1,4 @@
-"""What is learned of heat beside the predicates: rates of files, shares of directories, places."""
+"""The models of heat besides the predicates: rates of files, shares of directories, places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from birthmark.predictor.heat.rates import WriteRates
 class Heat:
     """Block writes per hour to expect of files, and hot births to expect in directories.
 
-    And what is hinted of both to a file system, by owner and name: ``hot_dirs`` and ``hot_writes``.
+    ``hot_dirs`` and ``hot_writes`` are hints about both for a file system, by owner and name.
     """
 
     rates: WriteRates = field(default_factory=WriteRates)
@@ -31,12 +31,12 @@ class Heat:
     hot_writes: Places = field(default_factory=hot_writes)
 
     def __repr__(self) -> str:
-        return "<Heat: what to expect of the files and directories that it learned from>"
+        return "<Heat: expected writes of files and hot births of directories>"
 
     def fit(self, files: pa.Table) -> Heat:
         """Learn from a files table (``data.schema.FILES``).
 
-        It has the directories, too, and files that were there before, which are hinted of as well.
+        It includes directories, and files older than the trace, which get hints, too.
         """
         self.rates.partial_fit(files)
         self.dirs.partial_fit(directories(files))
@@ -46,14 +46,14 @@ class Heat:
 
     def save(self, directory: Path) -> list[str]:
         """Write all to files in ``directory``; return their names."""
-        every = (self.rates, self.dirs, self.hot_dirs, self.hot_writes)
-        return [name for each in every for name in each.save(directory)]
+        models = (self.rates, self.dirs, self.hot_dirs, self.hot_writes)
+        return [name for model in models for name in model.save(directory)]
 
     @classmethod
     def load(cls, directory: Path) -> Heat:
-        """Return what was saved in ``directory``.
+        """Read what ``save`` wrote to ``directory``.
 
-        Raises ``predictor.parts.DamagedModelError`` where a file is not as it was saved.
+        Raises ``predictor.parts.DamagedModelError`` if a file is damaged.
         """
-        places = (each().load(directory) for each in (hot_directories, hot_writes))
+        places = (make().load(directory) for make in (hot_directories, hot_writes))
         return cls(WriteRates.load(directory), HotDirs.load(directory), *places)

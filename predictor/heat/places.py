@@ -1,4 +1,4 @@
-"""Which files and directories, by owner and name, a small region of the disk is kept for."""
+"""The files and directories, by owner and name, for a small region of the disk."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _SUMS = PLACES.names[2:]
 
 
 class Places:
-    """What things are worth to a region, by what a kernel knows of them: owner and name.
+    """The worth of things to a region, by the attributes that a kernel knows: owner and name.
 
-    A thing's score is the worth of those like it, divided by their size: ``ShrunkenMeans`` of
-    both over ``levels``, whose keys are made of ``uid``, ``suffix`` (what stands behind the name's
-    last period) and ``name``. Things are taken by their scores, the highest first, as ``heat.fill``
-    takes files: as many as there was room for when they were learned (``bar``).
+    A thing's score is the worth of similar ones, divided by their size: ``ShrunkenMeans`` of both
+    over ``levels``, whose keys consist of ``uid``, ``suffix`` (after the name's last period) and
+    ``name``. Things are selected by score, the highest first, as ``heat.fill`` selects files, as
+    far as they fitted in training (``bar``).
 
     After ``fit``, ``learned_`` is a table of ``PLACES``.
     """
@@ -54,18 +54,17 @@ class Places:
         return self
 
     def scores(self, uid: Any = None, suffix: Any = None, name: Any = None) -> Floats:
-        """Return the score of things by columns of what is known of them (None: nothing is).
+        """Return the score of things by their known columns (None: unknown).
 
-        Where one is null, or was never seen, the score is that of what else is known; 0 if nothing
-        is.
+        A value that is null, or was never seen, is ignored; without any the score is 0.
         """
         things = np.asarray(self.learned_["things"])
-        each = {c: np.asarray(self.learned_[c]) / np.maximum(things, 1) for c in ("worth", "size")}
-        means = ShrunkenMeans(self.levels, list(each), overall=False)
-        means.partial_fit(_keys(**self.known()), each, things)
-        found = means.predict(_keys(uid, suffix, name))
-        size = found["size"]
-        return np.divide(found["worth"], size, out=np.zeros_like(size), where=size > 0)
+        mean = {c: np.asarray(self.learned_[c]) / np.maximum(things, 1) for c in ("worth", "size")}
+        means = ShrunkenMeans(self.levels, list(mean), overall=False)
+        means.partial_fit(_keys(**self.known()), mean, things)
+        estimates = means.predict(_keys(uid, suffix, name))
+        size = estimates["size"]
+        return np.divide(estimates["worth"], size, out=np.zeros_like(size), where=size > 0)
 
     def known(self) -> dict[str, pa.Array]:
         """Return owner, suffix and name of each row of ``learned_``."""
@@ -73,32 +72,31 @@ class Places:
         return {"uid": uid, "suffix": name_pieces(name)["last"], "name": name}
 
     def bar(self, room: float, least: float = 0.0, partly: bool = False) -> float:
-        """Return the lowest score whose things, and all of higher scores, found room in ``room``.
+        """Return the lowest score whose things, and all of higher scores, fit in ``room``.
 
-        If not even those of the highest score did, it is theirs, for some of them will. With
-        ``partly`` a part of the first that did not find room is taken, unless others are as high.
-        Things of a score below ``least`` are not wanted, nor those of 0: infinite where there are
-        no others.
+        If not even those of the highest score fit, it is the highest: some of them will. With
+        ``partly`` the first things that do not fit count, too, unless others have the same score.
+        Scores below ``least``, and 0, do not count; without any other the result is infinite.
         """
         scores = self.scores(**self.known())
         order = np.argsort(-scores, kind="stable")
         ranked, own = scores[order], np.asarray(self.learned_["room"])[order]
-        taken = np.cumsum(own)
+        used = np.cumsum(own)
         whole = np.append(ranked[1:] < ranked[:-1], True)  # with all others of the same score
-        found = (taken - own < room) if partly else whole & (taken <= room)
+        fits = (used - own < room) if partly else whole & (used <= room)
         wanted = (ranked > 0) & (ranked >= least)
         best = ranked[wanted][:1]
-        return float(np.concatenate([[np.inf], best, ranked[found & wanted]])[-1])
+        return float(np.concatenate([[np.inf], best, ranked[fits & wanted]])[-1])
 
     def save(self, directory: Path) -> list[str]:
-        """Write what was learned to a file in ``directory``; return its name in a list."""
+        """Write ``learned_`` to a file in ``directory``; return its name in a list."""
         parts.write_table(directory / self.file, self.learned_)
         return [self.file]
 
     def load(self, directory: Path) -> Self:
-        """Take what was saved in ``directory``.
+        """Read what ``save`` wrote to ``directory``.
 
-        Raises ``predictor.parts.DamagedModelError`` where the file is not as it was saved.
+        Raises ``predictor.parts.DamagedModelError`` if the file is damaged.
         """
         self.learned_ = parts.read_table(directory / self.file, PLACES)
         return self

@@ -1,4 +1,4 @@
-"""How often the blocks of a file will be written: the rates behind ``HotWrite``."""
+"""The expected write rates of files' blocks, behind ``HotWrite``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RATES = pa.schema(
         field("evidence", pa.float64(), "files that this is learned from"),
     ],
 )
-"""One row per file: what is expected of it."""
+"""One row per file: its expected rates."""
 
 _LEVELS = [
     ["suffix"],
@@ -42,14 +42,13 @@ _FILE = "heat-rates.arrow"
 
 
 class WriteRates:
-    """Block writes per hour, and the blocks they go to, expected of a file by its create.
+    """Expected block writes per hour of a file, and the blocks they go to, by its create.
 
-    Of the files with the same key (suffix, prefix, name with digits folded, and these in the same
-    directory) the sums are kept of block writes, of hours lived and of blocks times hours. Their
-    quotients are rates: files watched for long count by the time they were watched, and files that
-    were not watched to their end count for what was seen of them. Small groups are drawn towards
-    coarser ones (``ShrunkenMeans``; ``strength`` in files), and those of one or two files say
-    nothing of their own.
+    The model sums block writes, hours lived and blocks times hours of files with the same key
+    (suffix, prefix, name with digits folded, and these in the same directory). The quotients are
+    rates: files count by the time they were observed, even if not to their end. Small groups shrink
+    towards coarser ones (``ShrunkenMeans``; ``strength`` in files), and groups of one or two files
+    do not count.
     """
 
     def __init__(self, strength: float = 1.0) -> None:
@@ -66,12 +65,12 @@ class WriteRates:
         return _rates(self.means.predict(keys_of(creates)))
 
     def reconsider(self, lives: pa.Table) -> pa.Table:
-        """Return the ``RATES`` to expect of files that have a past: ``lives`` as they are so far.
+        """Return the expected ``RATES`` of existing files, given their ``lives`` so far.
 
-        ``lives`` has the columns of ``data.schema.FILES``. What was expected of each when it was
-        created is the prior, worth ``strength`` files, and the file itself one file: what it did
-        outweighs what was expected as soon as it has been written more, or watched for longer.
-        What is dead will not be written.
+        ``lives`` has the columns of ``data.schema.FILES``. The expectation at the create is the
+        prior, worth ``strength`` files, and the file itself counts as one. The file's own writes
+        dominate once it was written more, or observed for longer, than expected. Dead files are
+        not written again.
         """
         expected, own = self.means.predict(keys_of(from_files(lives))), measured(lives)
         prior, alive = self.means.strength, ~np.asarray(lives["death_seen"])
@@ -80,15 +79,15 @@ class WriteRates:
         return _rates({"weight": expected["weight"] + 1} | both)
 
     def save(self, directory: Path) -> list[str]:
-        """Write what rates are made of to a file in ``directory``; return its name in a list."""
+        """Write the sums to a file in ``directory``; return its name in a list."""
         parts.write_table(directory / _FILE, self.means.deciding())
         return [_FILE]
 
     @classmethod
     def load(cls, directory: Path, strength: float = 1.0) -> WriteRates:
-        """Return the rates that were saved in ``directory``.
+        """Read what ``save`` wrote to ``directory``.
 
-        Raises ``predictor.parts.DamagedModelError`` where the file is not as it was saved.
+        Raises ``predictor.parts.DamagedModelError`` if the file is damaged.
         """
         rates = cls(strength)
         rates.means.sums_ = parts.read_table(directory / _FILE, rates.means.schema)
@@ -96,7 +95,7 @@ class WriteRates:
 
 
 def measured(lives: pa.Table) -> dict[str, Floats]:
-    """Return block writes, hours and block hours of each life, as far as it was watched."""
+    """Return block writes, hours and block hours of each life, as far as it was observed."""
     hours = blocks.hours_watched(lives)
     block_hours = pc.multiply(hours, blocks.own_blocks(lives))
     values = (blocks.block_writes(lives), hours, block_hours)

@@ -1,4 +1,4 @@
-"""Predictions of files that are no longer new, in the light of their lives so far."""
+"""Predictions for existing files, updated by their lives so far."""
 
 from __future__ import annotations
 
@@ -15,19 +15,17 @@ from birthmark.predictor.predicates.rules import GOES_ON
 def settled(
     lives: pa.Table, predicates: Mapping[str, Predicate] = BUILT_IN, subject: str = "file"
 ) -> dict[str, pa.BooleanArray]:
-    """Return by key what each life so far has decided; null where that is still open.
+    """Return by key the answers that each life so far has decided; null where undecided.
 
-    ``lives`` has the columns of ``data.schema.FILES`` (or ``NAMES``, for the subject ``name``) as
-    they are now: ``observed_until`` is now, or the death. A life without a death seen goes on: it
-    may grow, be written, be read, and die at any time. So an answer is given only where it is
-    that of every life that begins like this one: of a file 3 s old, ``lifespan<=1`` is false and
-    ``lifespan<=5`` not decided; of one that holds 5 bytes ``size=zero`` is false and
-    ``0<size<=16k`` not decided. A file whose birth was not seen is at least as old as the trace
-    shows it.
+    ``lives`` has the current columns of ``data.schema.FILES`` (or ``NAMES``, for the subject
+    ``name``): ``observed_until`` is now, or the death. A life without a death goes on: it may grow,
+    be written, be read, and die at any time. So a life is decided only where every life with the
+    same beginning has that answer: for a file 3 s old, ``lifespan<=1`` is false and
+    ``lifespan<=5`` undecided; for one of 5 bytes ``size=zero`` is false and ``0<size<=16k``
+    undecided. A file whose birth was not seen is at least as old as the trace shows.
     """
     table = _so_far(lives)
-    asked = {key: p for key, p in predicates.items() if p.subject == subject}
-    return {key: predicate.evaluate(table) for key, predicate in asked.items()}
+    return {key: p.evaluate(table) for key, p in predicates.items() if p.subject == subject}
 
 
 def reconsider(
@@ -39,10 +37,10 @@ def reconsider(
     """Return ``predictions``, corrected where a file's life so far has decided them.
 
     ``predictions`` has by key an answer (boolean) or a score (float, 0 to 1) for each row of
-    ``lives`` (see ``settled``). What is refuted becomes false or 0, what is confirmed true or 1;
-    all else is as it was predicted. Block writes per hour: ``WriteRates.reconsider``.
+    ``lives`` (see ``settled``). Refuted ones become false or 0, confirmed ones true or 1; all
+    others stay. For block writes per hour see ``WriteRates.reconsider``.
 
-    Raises ``ValueError`` for a key that is none of ``predicates``.
+    Raises ``ValueError`` for a key that is not in ``predicates``.
     """
     decided = settled(lives, predicates, subject)
     for key in sorted(predictions):

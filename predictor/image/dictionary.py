@@ -11,13 +11,13 @@ from birthmark.predictor.image.format import Writer
 from birthmark_native import BM_BUCKET_MAX, BM_HASH_BASIS, BM_HASH_MIX, BM_HASH_PRIME
 
 BUCKET = BM_BUCKET_MAX
-"""How many entries a bucket has at most: what a lookup compares. The readers refuse more."""
+"""Greatest number of entries in a bucket, all compared by a lookup. Readers refuse more."""
 
 _BASIS, _PRIME, _MIX = BM_HASH_BASIS, BM_HASH_PRIME, BM_HASH_MIX
 _LONGEST = 2**16 - 1
 _SEEDS = 64
-"""How many seeds are tried. With as many buckets as texts hardly one in 10^15 has more than
-``BUCKET`` of them: a second seed is for texts that were made to collide."""
+"""Number of seeds tried. With as many buckets as texts, about one in 10^15 has more than
+``BUCKET`` entries: a second seed is for texts that were made to collide."""
 
 Hashes = npt.NDArray[np.uint32]
 
@@ -28,7 +28,7 @@ Entry = tuple[int, bytes, int]
 def write_dictionary(writer: Writer, entries: Iterable[Entry], finds: int) -> list[int]:
     """Add a dictionary of distinct texts; return the 8 numbers that begin its section's head.
 
-    A lookup finds so many texts in it, at most.
+    ``finds`` is the greatest number of texts in a lookup.
     """
     entries = sorted(entries)
     longest = max((len(text) for _, text, _ in entries), default=0)
@@ -42,9 +42,9 @@ def write_dictionary(writer: Writer, entries: Iterable[Entry], finds: int) -> li
     writer.steps += finds * (1 + int(np.diff(starts).max()))
     rows, text = [], bytearray()
     for place in order.tolist():
-        kind, own, value = entries[place]
-        rows.append((hashes[place], len(text), len(own) | kind << 16, value))
-        text += own
+        kind, key, value = entries[place]
+        rows.append((hashes[place], len(text), len(key) | kind << 16, value))
+        text += key
     kinds = sum({1 << kind for kind, _, _ in entries})
     at_buckets, at_entries = writer.put_u32(starts), writer.put_u32(rows)
     at_text = writer.put(bytes(text), 1)
@@ -52,7 +52,7 @@ def write_dictionary(writer: Writer, entries: Iterable[Entry], finds: int) -> li
 
 
 def _spread(entries: list[Entry], buckets: int) -> tuple[int, Hashes]:
-    """Return the first seed that overfills no bucket, and the hashes that it makes."""
+    """Return the first seed that overfills no bucket, and its hashes."""
     kinds = np.array([kind for kind, _, _ in entries], dtype=np.uint32)
     texts = [text for _, text, _ in entries]
     for seed in range(_SEEDS):
@@ -66,11 +66,11 @@ def _hashes(texts: list[bytes], seed: int) -> Hashes:
     """Return the FNV-1a hashes of ``texts``, all at once, byte by byte."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     starts = np.cumsum(lengths) - lengths
-    every = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    content = np.frombuffer(b"".join(texts), dtype=np.uint8)
     hashes = np.full(len(texts), _BASIS ^ seed, dtype=np.uint32)
     for place in range(int(lengths.max(initial=0))):
         left = np.flatnonzero(lengths > place)
-        hashes[left] = (hashes[left] ^ every[starts[left] + place]) * np.uint32(_PRIME)
+        hashes[left] = (hashes[left] ^ content[starts[left] + place]) * np.uint32(_PRIME)
     return hashes
 
 

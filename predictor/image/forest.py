@@ -22,21 +22,21 @@ from birthmark_native import (
 )
 
 SOURCES = ("history", "name", "code", "hour")
-"""Where the bytes of a row come from: a byte of the history, a number of the name, the code of a
-value, the hour."""
+"""The sources of a row's bytes: a byte of the history, a number of the name, the code of a value,
+the hour."""
 
 FEATURES, TREES = BM_FEATURES_MAX, BM_TREES_MAX
-"""How many features a section has at most, and how many trees a group."""
+"""Greatest number of features in a section, and of trees in a group."""
 
 NEVER = 2**32 - 1
 """A threshold that no sum reaches."""
 
 _TREE_SIZE, _TREE_HEIGHT, _LEAF = BM_TREE_SIZE_MAX, BM_HEIGHT_MAX, BM_LEAF
-"""How many nodes a tree has at most, and splits on the way to a leaf; a leaf's threshold."""
+"""Greatest number of nodes in a tree, and of splits above a leaf; a leaf's threshold."""
 
 
 class Feature(NamedTuple):
-    """A byte of a row: which of ``SOURCES``, which of its numbers, and for a code its table."""
+    """A byte of a row: one of ``SOURCES``, the number in it, and for a code its table."""
 
     source: str
     argument: int = 0
@@ -57,10 +57,10 @@ class CodeTable:
 class ByteTree:
     """A binary tree: its splits in preorder, from the root on, and its leaves' ``scores``.
 
-    A row of which the byte ``feature`` is at most ``threshold``, which is less than 255, goes to
-    the first of ``children`` (splits × 2), any other to the second. A child is a split, after this
-    one, if it is below the number of splits; the others are leaves, with a row of scores (leaves ×
-    columns) each. Without splits there is one leaf.
+    A row whose byte ``feature`` is at most ``threshold`` (below 255) goes to the first of
+    ``children`` (splits × 2), any other to the second. A child below the number of splits is a
+    later split; the others are leaves, with a row of scores (leaves × columns) each. Without splits
+    there is one leaf.
     """
 
     feature: Ints
@@ -70,9 +70,9 @@ class ByteTree:
 
 
 class Output(NamedTuple):
-    """What is a yes where the sum of a row's scores in ``column`` reaches a threshold.
+    """A yes where the sum of a row's scores in ``column`` reaches a threshold.
 
-    ``thresholds`` are those for each of ``features.told.TOLD``; ``NEVER`` is none.
+    ``thresholds`` has one for each of ``features.history_scope.HISTORY_SCOPES``, or ``NEVER``.
     """
 
     column: int
@@ -81,7 +81,7 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """Trees whose leaves have so many scores as there are ``columns``, and outputs by key."""
+    """Trees whose leaves have a score for each of ``columns``, and outputs by key."""
 
     columns: int
     outputs: Mapping[str, Output]
@@ -92,7 +92,7 @@ class Group:
 class ForestSection:
     """Groups of trees over the same ``features``.
 
-    Those that no tree uses are left out, but for one where none uses any.
+    Unused features are left out; a section keeps at least one.
     """
 
     features: Sequence[Feature]
@@ -157,7 +157,7 @@ def _nodes(tree: ByteTree, used: Ints) -> Ints:
         raise ValueError(f"a tree of {most} nodes or leaves: an image has room for {_TREE_SIZE}")
     if np.any(tree.threshold == _LEAF):
         raise ValueError(f"a threshold of {_LEAF}, which no byte is above")
-    child = np.append(0, tree.children)  # as if the root were one
+    child = np.append(0, tree.children)  # treats the root as a child
     nodes = _LEAF << 8 | (child - splits) << 16
     is_split = child < splits
     own, place = child[is_split], np.flatnonzero(is_split)
@@ -167,7 +167,7 @@ def _nodes(tree: ByteTree, used: Ints) -> Ints:
 
 
 def _height(tree: ByteTree) -> int:
-    """Return how many splits there are on the way to a leaf, at most."""
+    """Return the greatest number of splits above a leaf."""
     if not len(tree.feature):
         return 0
     heights = np.zeros(len(tree.feature) + len(tree.scores), dtype=np.int64)

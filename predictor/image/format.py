@@ -1,7 +1,7 @@
-"""The compiled image: what models answer, as one flat block for kernels.
+"""The compiled image: models as one flat block of bytes for kernels.
 
-``docs/image-format.md`` writes the format down. ``birthmark_native.Image`` reads it, and so does
-the C header ``layout_hint/include/birthmark.h``. Equal models make equal bytes.
+``docs/image-format.md`` specifies the format. ``birthmark_native.Image`` and the C header
+``layout_hint/include/birthmark.h`` read it. Equal models make equal bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CHECKED_FROM = BM_AT_CHECKSUM + 4
 class Writer:
     """A block of bytes to which arrays are added; offsets count from its beginning.
 
-    ``steps`` are those that a lookup in what was added takes at most; who adds it adds them.
+    ``steps`` is the greatest number of steps of a lookup; callers add those of their content.
     """
 
     def __init__(self) -> None:
@@ -73,9 +73,9 @@ def compile_image(
 ) -> bytes:
     """Return the image whose answers are those of any of ``sections``.
 
-    ``predicates`` are the keys in the order of the answers' bits. Those ``abstained`` are marked as
-    such; that they are never a yes is for the sections to see to. Raises ``ValueError`` where
-    something is more or longer than the format has room for.
+    ``predicates`` are the keys in the order of the answers' bits. ``abstained`` marks some of them;
+    the sections ensure that these are never a yes. Raises ``ValueError`` if a limit of the format
+    is exceeded.
     """
     _check(predicates, sections)
     writer = Writer()
@@ -110,7 +110,7 @@ def checksum(content: bytes) -> int:
 
 
 def is_older(content: bytes) -> bool:
-    """Return whether an image is of a version before this one's, which readers refuse."""
+    """Return whether an image is of an earlier version, which readers refuse."""
     version = int.from_bytes(content[BM_AT_VERSION : BM_AT_VERSION + 4], "little")
     return content.startswith(BM_MAGIC) and 0 < version < BM_VERSION
 
@@ -118,7 +118,7 @@ def is_older(content: bytes) -> bool:
 def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:
     """Return by key every predicate's answer for each row of ``creates`` (``features.CREATES``).
 
-    Raises ``ValueError``, naming the column, if one that the image uses is missing or of another
+    Raises ``ValueError``, naming the column, if one that the image uses is missing or has another
     type.
     """
     columns = [

@@ -12,7 +12,7 @@ from birthmark.predictor.image.format import Writer
 from birthmark_native import BM_SECTION_RULES
 
 PLACES = ("whole", "first", "last", "middle", "prefix", "any")
-"""Where in a name a component stands; ``any``, without a text, is true of every create."""
+"""The position of a component in a name; ``any``, without a text, holds for every create."""
 
 
 class ImageRule(NamedTuple):
@@ -26,10 +26,10 @@ class ImageRule(NamedTuple):
 
 @dataclass(frozen=True)
 class RulesSection:
-    """Rules, and the ``order`` in which places are asked.
+    """Rules, and the ``order`` of precedence of places.
 
-    For each predicate the first place with a rule that the name has decides, and within one place
-    a no beats a yes; without any the answer is no.
+    For each predicate the first place with a matching rule decides, and within one place a no
+    beats a yes; without a match the answer is no.
     """
 
     rules: Iterable[ImageRule]
@@ -55,7 +55,7 @@ class RulesSection:
         return offset
 
     def _masks(self, places: Mapping[str, int]) -> dict[tuple[int, bytes], tuple[int, int]]:
-        """Return the bits of the predicates that each component says yes and no to."""
+        """Return the bits of the predicates for which each component is a yes, and a no."""
         masks: dict[tuple[int, bytes], tuple[int, int]] = {}
         for predicate, place, text, says_yes in self.rules:
             component = (PLACES.index(place), text)

@@ -17,7 +17,7 @@ from birthmark.predictor.image.format import Writer
 from birthmark_native import BM_LEAF, BM_SECTION_TREES
 
 ATTRIBUTES = ("first", "middle", "last", "mode", "uid", "gid")
-"""What trees branch by: pieces of the name (bytes), then numbers of 32 bits."""
+"""The attributes that trees branch on: pieces of the name (bytes), then numbers of 32 bits."""
 
 _TEXTS = 3
 _LEAF = BM_LEAF
@@ -25,12 +25,12 @@ _LEAF = BM_LEAF
 
 @dataclass(frozen=True)
 class ImageTree:
-    """A tree for one predicate: a row goes as far as its values lead, and gets the answer there.
+    """A tree for one predicate: a row follows its values down, and gets the last node's answer.
 
-    Of each node: ``parent`` (before it; the root, 0, has -1), ``attribute`` (the place in
-    ``ATTRIBUTES`` of what it splits on; a leaf: -1), ``answer``, and ``code``, the place in
-    ``values[attribute of the parent]`` of the value that leads to it; the root: -1. A null value
-    leads rows whose value is unknown.
+    Each node has a ``parent`` (before it; the root, 0, has -1), ``attribute`` (the index in
+    ``ATTRIBUTES`` that it splits on; a leaf: -1), ``answer``, and ``code``, the index in
+    ``values[attribute of the parent]`` of the value that leads to it (the root: -1). Rows with an
+    unknown value follow a null value.
     """
 
     predicate: str
@@ -41,9 +41,9 @@ class ImageTree:
     values: Sequence[pa.Array]
 
     def pruned(self) -> ImageTree:
-        """Return the smallest tree of equal answers: what answers as its parent does is left out.
+        """Return the smallest tree of equal answers, without nodes that answer as their parent.
 
-        A row whose value is not there gets the answer of the node where it was missing.
+        A row whose value is missing gets the answer of the node where it was missing.
         """
         inner = self.parent[1:]
         depth = np.zeros(len(self.parent), dtype=np.int64)
@@ -128,7 +128,7 @@ class TreesSection:
 
 
 def _steps(parent: Ints, edges: Ints) -> Ints:
-    """Return the steps from each node on, at most."""
+    """Return the greatest number of steps from each node on."""
     own = 1 + steps.search(edges)
     most = own
     for _ in ATTRIBUTES:

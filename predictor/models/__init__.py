@@ -1,4 +1,4 @@
-"""The models, a folder for each kind, and what they have in common."""
+"""The models, with a folder per kind, and their shared code."""
 
 FOLDERS = (
     "name",
@@ -6,4 +6,4 @@ FOLDERS = (
     "rules",
     "forest",
 )
-"""The folders of the kinds, in the order in which they are shown; each is called by its word."""
+"""The folders of the kinds, in display order; each folder has the kind's name."""

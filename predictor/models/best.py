@@ -1,4 +1,4 @@
-"""The best kind for each predicate and what is told of a create, as one set of models."""
+"""The best kind for each predicate and history scope, as one set of models."""
 
 from __future__ import annotations
 
@@ -12,44 +12,47 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Bytes
-from birthmark.features.told import TOLD, Told
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
 from birthmark.predictor.answers.operating_points import OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
-from birthmark.predictor.image.told import ToldSection
+from birthmark.predictor.image.scoped import ScopedSection
 from birthmark.predictor.models.kinds import BEST
 from birthmark.predictor.models.model_set import (
     RULES,
     ModelSet,
+    history_scope_by_predicate,
     most_decisive_first,
-    told_by_key,
 )
 
-Choice = Mapping[Told, str]
-"""By what is told of a create the kind of models that answers."""
+Choice = Mapping[HistoryScope, str]
+"""The kind of models that answers, by history scope."""
+
+
+_PLACES = range(len(HISTORY_SCOPES))
 
 
 class Chosen(NamedTuple):
-    """The models of one predicate, and their kinds, for each of ``features.told.TOLD``."""
+    """The models of one predicate, and their kinds, in the order of ``HISTORY_SCOPES``."""
 
     kinds: tuple[type[ModelSet[Any]], ...]
     models: tuple[Any, ...]
 
     def where(self, kind: type[ModelSet[Any]]) -> Bools:
-        """Return where a kind answers."""
-        return np.array([own is kind for own in self.kinds])
+        """Return the history scopes at which a kind answers, as a mask."""
+        return np.array([chosen is kind for chosen in self.kinds])
 
 
 class BestModels(ModelSet[Any]):
-    """Models of other sets, by kind: of each predicate one for whatever is told of a create.
+    """Models chosen from other sets, by kind: one for each predicate and history scope.
 
-    ``choices`` has their kinds, by key. The operating points are those of the models, but what
-    follows from other answers follows from answers of the chosen kinds. At the point ``accurate``
-    others may be best: those of ``accurate``, if there are such.
+    ``choices`` has their kinds, by key. The operating points are those of the models, but implied
+    answers are derived from the chosen kinds. ``accurate`` has the best models at that point, if
+    they differ.
     """
 
     kind = BEST
-    told = TOLD
+    scopes = HISTORY_SCOPES
     parameters = ()
 
     def __init__(
@@ -65,63 +68,68 @@ class BestModels(ModelSet[Any]):
 
     def choose(self, key: str, choice: Choice) -> None:
         """Let the kinds of ``choice`` answer the predicate of a key."""
-        every = [self.sets[choice[told]] for told in TOLD]
+        sets = [self.sets[choice[scope]] for scope in HISTORY_SCOPES]
         self.choices[key] = dict(choice)
-        self[key] = Chosen(tuple(map(type, every)), tuple(own[key] for own in every))
+        self[key] = Chosen(tuple(map(type, sets)), tuple(models[key] for models in sets))
 
-    def kind_of(self, key: str, told: Told) -> str:
-        """Return the kind that answers where so much is told."""
-        return self.choices[key][told]
+    def kind_of(self, key: str, scope: HistoryScope) -> str:
+        """Return the kind that answers at a history scope."""
+        return self.choices[key][scope]
 
-    def point(self, key: str, told: Told = TOLD[0]) -> OperatingPoints:
-        """Return the operating points where so much is told; not calibrated, those of the kind."""
-        if any(key in own for own in self.points.values()):
-            return super().point(key, told)
-        return self.sets[self.kind_of(key, told)].point(key, told)
+    def point(self, key: str, scope: HistoryScope = HISTORY_SCOPES[0]) -> OperatingPoints:
+        """Return the operating points at a history scope; if not calibrated, those of the kind."""
+        if any(key in points for points in self.points.values()):
+            return super().point(key, scope)
+        return self.sets[self.kind_of(key, scope)].point(key, scope)
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
-        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
-        asked = list(self if keys is None else keys)
-        told = told_by_key(creates, asked)
-        answers = {key: self._where(key, told[key]) for key in asked}
-        found = {
-            kind: models.scores(creates, own)
+        """Return for each row the scores of the models of ``keys`` (None: all), from 0 to 1."""
+        keys = list(self if keys is None else keys)
+        scope = history_scope_by_predicate(creates, keys)
+        rows_by_kind = {key: self._rows_by_kind(key, scope[key]) for key in keys}
+        by_kind = {
+            kind: models.scores(creates, needed)
             for kind, models in self.sets.items()
-            if (own := [key for key in asked if kind in answers[key]])
+            if (needed := [key for key in keys if kind in rows_by_kind[key]])
         }
-        scores = {key: np.zeros(len(creates)) for key in asked}
-        for key, where in answers.items():
-            for kind, rows in where.items():
-                scores[key][rows] = found[kind][key][rows]
+        scores = {key: np.zeros(len(creates)) for key in keys}
+        for key, kinds in rows_by_kind.items():
+            for kind, rows in kinds.items():
+                scores[key][rows] = by_kind[kind][key][rows]
         return scores
 
-    def _where(self, key: str, told: Bytes) -> dict[str, Bools]:
-        """Return by kind in which rows it answers, of which the places in ``TOLD`` are given."""
-        kinds = np.array([self.choices[key][each] for each in TOLD])[told]
+    def _rows_by_kind(self, key: str, scope: Bytes) -> dict[str, Bools]:
+        """Return by kind the rows that it answers, given each row's index in ``HISTORY_SCOPES``."""
+        kinds = np.array([self.choices[key][name] for name in HISTORY_SCOPES])[scope]
         return {str(kind): kinds == kind for kind in np.unique(kinds)}
 
-    def least_sum(self, key: str, threshold: float | None, told: Told = TOLD[0]) -> int | None:
+    def least_sum(
+        self, key: str, threshold: float | None, scope: HistoryScope = HISTORY_SCOPES[0]
+    ) -> int | None:
         """Return the least sum of scores that reaches a threshold of the model that answers."""
-        return self.sets[self.kind_of(key, told)].least_sum(key, threshold)
+        return self.sets[self.kind_of(key, scope)].least_sum(key, threshold)
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the scores and the evidence of the models that answer."""
-        told = told_by_key(creates, self)
-        used = {kind for key in self for kind in self._where(key, told[key])}
-        found = {kind: self.sets[kind].evidence(creates) for kind in used}
+        scope = history_scope_by_predicate(creates, self)
+        used = {kind for key in self for kind in self._rows_by_kind(key, scope[key])}
+        evidence = {kind: self.sets[kind].evidence(creates) for kind in used}
         return [
-            {key: found[self.kind_of(key, TOLD[told[key][row]])][row][key] for key in self}
+            {
+                key: evidence[self.kind_of(key, HISTORY_SCOPES[scope[key][row]])][row][key]
+                for key in self
+            }
             for row in range(len(creates))
         ]
 
     def rules(self, point: Point) -> pa.Table:
-        """Return what decides of predicates that are answered, at least sometimes, by rules."""
+        """Return the rules of predicates that rules answer at some history scope."""
         tables, choices = [], self.at(point).choices
         for kind, models in self.sets.items():
-            own = [key for key, choice in choices.items() if kind in choice.values()]
-            with suppress(ValueError):  # of what is not made of rules
-                every = models.rules(point) if own else RULES.empty_table()
-                tables.append(every.filter(pc.is_in(every["predicate"], pa.array(own, pa.utf8()))))
+            keys = [key for key, choice in choices.items() if kind in choice.values()]
+            with suppress(ValueError):  # from kinds without rules
+                rules = models.rules(point) if keys else RULES.empty_table()
+                tables.append(rules.filter(pc.is_in(rules["predicate"], pa.array(keys, pa.utf8()))))
         if not any(map(len, tables)):
             return super().rules(point)
         return most_decisive_first(tables)
@@ -132,7 +140,7 @@ class BestModels(ModelSet[Any]):
 
     @classmethod
     def sections(cls, models: Mapping[str, Any], thresholds: Mapping[str, Scores]) -> list[Section]:
-        """Return the sections of all kinds, each of which answers where it is chosen."""
+        """Return the sections of all kinds, each answering where it is chosen."""
         kinds = dict.fromkeys(kind for chosen in models.values() for kind in chosen.kinds)
         return [section for kind in kinds for section in _sections(kind, models, thresholds)]
 
@@ -141,14 +149,29 @@ def _sections(
     kind: type[ModelSet[Any]], models: Mapping[str, Chosen], thresholds: Mapping[str, Scores]
 ) -> list[Section]:
     """Return the sections of one kind."""
-    where = {key: own for key, chosen in models.items() if (own := chosen.where(kind)).any()}
-    some = {key: models[key].models[int(own.argmax())] for key, own in where.items()}
-    limits = {key: np.where(own, thresholds[key], np.inf) for key, own in where.items()}
-    if len(kind.told) > 1:  # its sections have a threshold for whatever is told
-        return kind.sections(some, limits)
-    same = {key: np.full(len(TOLD), own.min()) for key, own in limits.items()}
-    sections = kind.sections(some, same)
-    if all(own.all() for own in where.values()):
-        return sections
-    answered = [[key for key, own in where.items() if own[place]] for place in range(len(TOLD))]
-    return [ToldSection(section, answered) for section in sections]
+    where = {key: mask for key, chosen in models.items() if (mask := chosen.where(kind)).any()}
+    selected = {key: models[key].models[int(mask.argmax())] for key, mask in where.items()}
+    limits = {key: np.where(mask, thresholds[key], np.inf) for key, mask in where.items()}
+    if len(kind.scopes) > 1:  # its sections have a threshold for each history scope
+        return kind.sections(selected, limits)
+    answered = {key: _scopes_by_threshold(limits[key], mask) for key, mask in where.items()}
+    sections: list[Section] = []
+    for round_ in range(max(map(len, answered.values()), default=0)):
+        chosen = {key: own[round_] for key, own in answered.items() if len(own) > round_}
+        same = {key: np.full(len(HISTORY_SCOPES), limit) for key, (limit, _) in chosen.items()}
+        made = kind.sections({key: selected[key] for key in chosen}, same)
+        if not all(mask.all() for _, mask in chosen.values()):
+            keys = [[k for k, (_, mask) in chosen.items() if mask[n]] for n in _PLACES]
+            made = [ScopedSection(section, keys) for section in made]
+        sections += made
+    return sections
+
+
+def _scopes_by_threshold(limits: Scores, mask: Bools) -> list[tuple[float, Bools]]:
+    """Return the thresholds at some scopes, each with the scopes at which it decides.
+
+    A kind that knows no history has one threshold in a section. So predicates that abstain at some
+    scopes, or have another threshold there, need a section for each.
+    """
+    found = np.unique(limits[mask & np.isfinite(limits)])
+    return [(float(limit), mask & (limits == limit)) for limit in found] or [(np.inf, mask)]

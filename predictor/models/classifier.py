@@ -1,8 +1,8 @@
 """Models as scikit-learn's classifiers, so that its tools train, compare and combine them.
 
-They take DataFrames and arrays besides Arrow tables, and check them; ``clone``, pipelines and
-searches work on them. What is learned, and how, say the classes that they are of; what was loaded
-or trained in a ``TrainedModel`` becomes one by ``of``.
+They take DataFrames and arrays besides Arrow tables, and validate them; ``clone``, pipelines and
+searches work on them. Their base classes define the learning. ``of`` turns a model of a
+``TrainedModel`` into a classifier.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, Learned):  # type: ignore
     """A classifier over a table of create-time columns that answers yes or no.
 
     ``X`` is a pandas DataFrame or an Arrow table with named columns, or a 2-D array. ``y`` holds
-    booleans (rows whose label is unknown are the caller's to leave out), or any two labels, of
-    which the second in sorted order means yes. ``classes_`` is always ``[False, True]`` for
-    booleans, even where only one of them occurs.
+    booleans (callers leave out rows whose label is unknown), or any two labels; the second in
+    sorted order means yes. ``classes_`` is always ``[False, True]`` for booleans, even if only one
+    of them occurs.
 
-    Subclasses are of a subclass of ``Learned``, which says what is learned, and of this.
+    Subclasses also inherit from a subclass of ``Learned``, which defines the learning.
     """
 
     _columns: Sequence[str] | None = None
-    """The only columns of a named table that count; ``None``: all."""
+    """The columns of a named table that are used; ``None``: all."""
 
     @classmethod
     def of(cls, learned: Learned) -> Self:
-        """Return the classifier that has learned what ``learned`` has, of the same kind."""
+        """Return a classifier of the same kind with the state of ``learned``."""
         model = cls()
         model.__dict__.update(learned.__dict__)
         return model
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from the rows of ``X`` and their labels, forgetting what was learned before.
+        """Learn from the rows of ``X`` and their labels, replacing any previous state.
 
-        Raises ``ValueError`` where the two differ in length, ``y`` has nulls or more than two
-        labels, or ``X`` is no table.
+        Raises ``ValueError`` if the two differ in length, ``y`` has nulls or more than two labels,
+        or ``X`` is not a table.
         """
         table = read_table(self, X, reset=True, columns=self._columns)
         labels = read_labels(y, len(table))
@@ -57,7 +57,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator, Learned):  # type: ignore
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the label that each row of ``X`` will have."""
+        """Return the predicted label of each row of ``X``."""
         yes = self._is_yes(self.scores(self._read(X)))
         return self.classes_[yes.astype(int)]
 
@@ -109,5 +109,5 @@ def read_labels(y: Any, rows: int) -> npt.NDArray[Any]:
 
 
 def classes_of(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the classes that ``labels`` are of, in order."""
+    """Return the classes of ``labels``, in order."""
     return np.array([False, True]) if labels.dtype == bool else np.unique(labels)

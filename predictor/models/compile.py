@@ -1,4 +1,4 @@
-"""Compile models to images, in memory (files of them: ``predictor.saved_images``)."""
+"""Compile models to images in memory (``predictor.saved_images`` writes files)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section, compile_image
@@ -21,8 +21,8 @@ Sections = Callable[[Any, Any], list[Section]]
 def compile_models(models: ModelSet[Any], point: Point, abstaining: Collection[str] = ()) -> bytes:
     """Return the image that answers as ``models`` do at ``point``; ``abstaining`` are never a yes.
 
-    Raises ``ValueError`` for a kind of models that has no section, and where something is more or
-    longer than an image has room for.
+    Raises ``ValueError`` for a kind of models that has no section, and if a limit of the format is
+    exceeded.
     """
     models = models.at(point)
     sections, abstained = sections_of(models, point, models, abstaining)
@@ -30,10 +30,10 @@ def compile_models(models: ModelSet[Any], point: Point, abstaining: Collection[s
 
 
 def compile_levels(models: ModelSet[Any]) -> list[bytes]:
-    """Return images that tell the level of each predicate's score (``predictor.answers.levels``).
+    """Return images that give the level of each predicate's score (``predictor.answers.levels``).
 
-    Their predicates are ``PLACE KEY``: whether the score reaches that cut of KEY. They are as many
-    as an image's room makes necessary. Raises ``ValueError`` as ``compile_models`` does.
+    Their predicates are ``PLACE KEY``: whether the score reaches that cut of KEY. The limits of the
+    format may require several images. Raises ``ValueError`` as ``compile_models`` does.
     """
     cuts = {
         f"{place} {key}": (model, np.array(cut))
@@ -44,8 +44,8 @@ def compile_levels(models: ModelSet[Any]) -> list[bytes]:
 
 
 def _cuts(models: ModelSet[Any], key: str) -> list[tuple[float, ...]]:
-    """Return where scores are cut, for all that may be told."""
-    return [models.point(key, told).levels.cuts for told in TOLD]
+    """Return the cuts of scores, for each history scope."""
+    return [models.point(key, scope).levels.cuts for scope in HISTORY_SCOPES]
 
 
 def _compile_cuts(make: Sections, cuts: Mapping[str, tuple[Any, Scores]]) -> list[bytes]:
@@ -56,9 +56,9 @@ def _compile_cuts(make: Sections, cuts: Mapping[str, tuple[Any, Scores]]) -> lis
     except ValueError:
         if len(cuts) == 1:
             raise
-    every, half = list(cuts.items()), len(cuts) // 2
+    items, half = list(cuts.items()), len(cuts) // 2
     return [
-        image for some in (every[:half], every[half:]) for image in _compile_cuts(make, dict(some))
+        image for part in (items[:half], items[half:]) for image in _compile_cuts(make, dict(part))
     ]
 
 
@@ -67,15 +67,14 @@ def sections_of(
 ) -> tuple[list[Section], set[str]]:
     """Return the sections that answer as the models of ``keys`` do, and the keys that abstain.
 
-    Among these are all ``abstaining``, whatever their thresholds.
-
-    Raises ``ValueError`` for a kind of models that has no section.
+    These include all ``abstaining``, whatever their thresholds. Raises ``ValueError`` for a kind of
+    models that has no section.
     """
     models = models.at(point)
-    some = {key: models[key] for key in keys}
-    never = np.full(len(TOLD), np.inf)
+    selected = {key: models[key] for key in keys}
+    never = np.full(len(HISTORY_SCOPES), np.inf)
     thresholds = {
-        key: never if key in abstaining else models.thresholds(key, point) for key in some
+        key: never if key in abstaining else models.thresholds(key, point) for key in selected
     }
-    abstained = {key for key, own in thresholds.items() if np.isinf(own).all()}
-    return models.sections(some, thresholds), abstained
+    abstained = {key for key, limits in thresholds.items() if np.isinf(limits).all()}
+    return models.sections(selected, thresholds), abstained

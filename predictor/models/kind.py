@@ -1,4 +1,4 @@
-"""One kind of models: what its folder registers of it (all kinds: ``kinds``)."""
+"""The registration of a kind of models (all kinds: ``kinds``)."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelKind:
-    """A kind of models, and where all that depends on it is.
+    """A kind of models, with its classes and descriptions.
 
-    To ask it takes no model: ``models`` and ``estimator`` are imported when they are first used.
+    ``models`` and ``estimator`` are imported on first use.
     """
 
     package: str
-    """The kind's folder as it is imported; its last part is the kind's word."""
+    """The kind's package; its last part is the kind's name."""
     title: str
-    """What people are shown of the word."""
+    """The name for people."""
     models_in: str
     """The class of ``models``, as ``MODULE.CLASS`` in the folder."""
     estimator_in: str
     """The class of ``estimator``, likewise."""
     evidence: type[Any]
-    """The members of the evidence for an answer, as a ``TypedDict``: the interface shows them."""
+    """The members of the evidence for an answer, as a ``TypedDict``: the API shows them."""
     in_words: Callable[[Any], str]
-    """Returns such evidence as a phrase that people read."""
+    """Returns such evidence as a phrase for people."""
     knows_history: bool = False
-    """Whether its models see what was seen of earlier files, so that answers rest on it."""
+    """Whether its models use the history of earlier files."""
     bound_is_of: str | None = None
-    """Of which creates the bound on false positives is kept; ``None``: of all."""
+    """The creates for which the bound on false positives holds; ``None``: all."""
 
     @property
     def name(self) -> str:
-        """The word that the kind goes by, in files, answers and on the command line."""
+        """The kind's name in files, answers and on the command line."""
         return self.package.rpartition(".")[2]
 
     @property
     def models(self) -> type[ModelSet[Any]]:
-        """The models of this kind, one per predicate: fitted, stored, explained, compiled."""
+        """The class of this kind's sets of models, one model per predicate."""
         models: type[ModelSet[Any]] = self._class(self.models_in)
         return models
 
@@ -53,5 +53,5 @@ class ModelKind:
 
     def _class(self, place: str) -> type[Any]:
         module, _, name = place.rpartition(".")
-        found: type[Any] = getattr(import_module(f"{self.package}.{module}"), name)
-        return found
+        loaded: type[Any] = getattr(import_module(f"{self.package}.{module}"), name)
+        return loaded

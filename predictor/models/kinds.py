@@ -1,4 +1,4 @@
-"""All kinds of models, by their words (what one registers of itself: ``kind``)."""
+"""All kinds of models, by name (the registration of one: ``kind``)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from birthmark.predictor.models.kind import ModelKind
 KINDS: Mapping[str, ModelKind] = {
     name: import_module(f"{models.__name__}.{name}.kind").KIND for name in models.FOLDERS
 }
-"""The kinds by their words: those that learn."""
+"""The kinds that learn, by name."""
 
 BEST = "best"
-"""Of each predicate, and for whatever is told of a create, the best of them (``models.best``)."""
+"""The best of them for each predicate and history scope (``models.best``)."""
 
 if TYPE_CHECKING:
     Kind = str
@@ -23,5 +23,4 @@ if TYPE_CHECKING:
 else:
     Kind = Literal[(*KINDS, BEST)]
     Learning = Literal[tuple(KINDS)]
-"""The word of one of ``KINDS``, or ``BEST`` (not of ``Learning``): what is read as such is refused
-if it is another."""
+"""The name of one of ``KINDS``, or ``BEST`` (not in ``Learning``); validation refuses others."""

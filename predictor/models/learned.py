@@ -1,7 +1,7 @@
-"""What the models have in common: tables in, yes or no out.
+"""The base class of the models: tables in, yes or no out.
 
-They know no scikit-learn, which takes a second to import and half of a service's memory: who
-answers and explains does without. ``predictor.models.classifier`` holds them to its conventions.
+It does not import scikit-learn, which takes a second and half of a service's memory, because
+answers and explanations do not need it. ``predictor.models.classifier`` adds its conventions.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Learned:
         return f"<{type(self).__name__}: {state}>"
 
     def learn(self, table: pa.Table, positive: Answers) -> Self:
-        """Learn from the rows of ``table`` and where the answer is yes; forget what was before."""
+        """Learn from the rows of ``table`` and where the answer is yes, replacing earlier state."""
         self._learn(table, positive)
         return self._prepared(table.column_names)
 
     def scores(self, table: pa.Table) -> Scores:
-        """Return for each row how sure a yes is, from 0 to 1."""
+        """Return for each row the score of a yes, from 0 to 1."""
         raise NotImplementedError
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
@@ -45,11 +45,11 @@ class Learned:
         raise NotImplementedError
 
     def _read(self, X: Any) -> pa.Table:
-        """Return what is asked about as a table; here it is one."""
+        """Return ``X`` as a table; here it is one."""
         return X
 
     def _prepared(self, columns: Sequence[str]) -> Self:
-        """Take note of what was learned, as scikit-learn has it: of ``columns``, and booleans."""
+        """Set scikit-learn's fitted attributes, for ``columns`` and boolean labels."""
         self.classes_: npt.NDArray[Any] = np.array([False, True])
         self.n_features_in_ = len(columns)
         self.feature_names_in_ = np.array(columns, dtype=object)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Bytes
 from birthmark.data.common.plurals import counted
 from birthmark.features.creates import of_names
-from birthmark.features.told import TOLD, Told, told_of
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, history_scopes
 from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
@@ -33,21 +33,22 @@ RULES = pa.schema(
         pa.field("n_a", pa.float64(), nullable=False),
     ]
 )
-"""Rules as people read them: the answer of each, the number of files trained on that it decides,
-and of the ``n_a`` that it applies to the ``n_m`` for which the predicate holds."""
+"""Rules for people: the answer of each, the number of training files that it decides, the ``n_a``
+that it applies to, and the ``n_m`` of them for which the predicate holds."""
 
 
 def most_decisive_first(tables: Iterable[pa.Table]) -> pa.Table:
-    """Return tables of ``RULES`` as one, in the order that they are shown in."""
+    """Return tables of ``RULES`` as one, in display order."""
     order = [("decides", "descending"), ("predicate", "ascending"), ("rule", "ascending")]
     return pa.concat_tables([RULES.empty_table(), *tables]).sort_by(order)
 
 
-def spared(rule: Mapping[str, Any], tally: Mapping[str, int]) -> float:
-    """Return how many errors of a guess a row of ``RULES`` spares; below 0: how many it adds.
+def error_reduction(rule: Mapping[str, Any], tally: Mapping[str, int]) -> float:
+    """Return by how many errors a row of ``RULES`` improves on the majority answer.
 
-    The guess is the more frequent answer in what was learned from, which `tally` counts for the
-    rule's predicate (``predictor.labels.tally``). A rule that answers the same spares none.
+    ``tally`` counts the training labels of the rule's predicate (``predictor.labels.tally``), whose
+    majority is the baseline. The result is 0 for a rule with the same answer, and below 0 for one
+    that adds errors.
     """
     if rule["yes"] == (2 * tally["true"] > tally["known"]) or not rule["n_a"]:
         return 0.0
@@ -55,26 +56,26 @@ def spared(rule: Mapping[str, Any], tally: Mapping[str, int]) -> float:
     return float(rule["decides"] * (more if rule["yes"] else -more))
 
 
-def told_by_key(creates: pa.Table, keys: Iterable[str]) -> dict[str, Bytes]:
-    """Return by key, for each row, the place in ``TOLD`` of what is told of it.
+def history_scope_by_predicate(creates: pa.Table, keys: Iterable[str]) -> dict[str, Bytes]:
+    """Return by key, for each row, the index of its scope in ``HISTORY_SCOPES``.
 
-    Of a create, more may be told about names than about files, or less.
+    File and name predicates of one create can have different history scopes.
     """
     keys = list(keys)
-    told = {False: told_of(creates)}
+    scope = {False: history_scopes(creates)}
     if any(map(is_about_names, keys)):
-        told[True] = told_of(of_names(creates))
-    return {key: told[is_about_names(key)] for key in keys}
+        scope[True] = history_scopes(of_names(creates))
+    return {key: scope[is_about_names(key)] for key in keys}
 
 
 @dataclass(frozen=True)
 class Answer:
     """Whether a predicate is predicted to hold, and why.
 
-    ``evidence`` is what JSON can carry. The answer is yes where ``score``, from 0 to 1, is at least
+    ``evidence`` is fit for JSON. The answer is yes where ``score``, from 0 to 1, is at least
     ``threshold`` (``None``: the model abstains). ``upper`` is the upper confidence limit of false
-    positives, as a share of all files, that admitted the threshold; ``None``: no limit was asked.
-    ``kind`` is that of the model.
+    positives, as a share of all files, that admitted the threshold (``None``: no limit). ``kind``
+    is that of the model.
     """
 
     answer: bool
@@ -88,12 +89,11 @@ class Answer:
 class ModelSet(dict[str, Model]):
     """Models of one kind by the key of the predicate that each predicts.
 
-    ``points`` are their operating points, by how much is told of a create (``features.told``) and
-    by key; a model without is one that was not calibrated: its accurate threshold is ``decision``,
-    and bounded it abstains.
+    ``points`` are their operating points, by history scope (``features.history_scope``) and key. A
+    model without any was not calibrated: its accurate threshold is ``decision``, and bounded it
+    abstains.
 
-    Subclasses say what the kind's models see of a create, how they explain themselves, and how
-    they are stored.
+    Subclasses define the columns that the models see, their evidence and their storage.
     """
 
     kind: ClassVar[str]
@@ -104,21 +104,21 @@ class ModelSet(dict[str, Model]):
     """The threshold before any calibration."""
     is_baseline: ClassVar[bool] = False
     """Whether ``decision`` is a part of the model's definition, which no calibration changes."""
-    told: ClassVar[tuple[Told, ...]] = ("nothing",)
-    """What the models may be told, each of which they have operating points for."""
+    scopes: ClassVar[tuple[HistoryScope, ...]] = ("nothing",)
+    """The history scopes for which the models have operating points."""
     add_up: ClassVar[bool] = False
-    """Whether the models are made of counts (``from_counts``), which of several slices add up."""
+    """Whether the models are made of counts (``from_counts``) that add up over slices."""
 
     def __init__(self, models: Mapping[str, Model] = {}) -> None:
         super().__init__(models)
-        self.points: dict[Told, dict[str, OperatingPoints]] = {}
+        self.points: dict[HistoryScope, dict[str, OperatingPoints]] = {}
 
     def __repr__(self) -> str:
         return f"<{self.kind} models of {counted(len(self), 'predicates')}: {', '.join(self)}>"
 
     @classmethod
-    def own(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of ``parameters`` that the kind's models are constructed with."""
+    def own_parameters(cls, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of ``parameters`` that the kind's constructor takes."""
         return {name: parameters[name] for name in cls.parameters}
 
     def train(
@@ -133,11 +133,11 @@ class ModelSet(dict[str, Model]):
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, pa.Table], **parameters: Any) -> Self:
-        """Return the models that are made of what was counted, by key; asked of what adds up."""
+        """Return the models of the counts, by key; only for kinds that ``add_up``."""
         raise NotImplementedError
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
-        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1.
+        """Return for each row the scores of the models of ``keys`` (None: all), from 0 to 1.
 
         ``creates`` has the columns of ``features.CREATES``.
         """
@@ -151,10 +151,10 @@ class ModelSet(dict[str, Model]):
         """Return for each row the answers of the models of ``keys`` (None: all)."""
         models = self.at(point)
         scores = models.scores(creates, keys)
-        told = told_by_key(creates, scores)
+        scope = history_scope_by_predicate(creates, scores)
         return {
-            key: pa.array(own >= models.thresholds(key, point)[told[key]])
-            for key, own in scores.items()
+            key: pa.array(column >= models.thresholds(key, point)[scope[key]])
+            for key, column in scores.items()
         }
 
     def at(self, point: Point) -> ModelSet[Any]:
@@ -162,81 +162,86 @@ class ModelSet(dict[str, Model]):
         return self
 
     def thresholds(self, key: str, point: Point) -> Scores:
-        """Return the thresholds of the model of ``key``, by the place in ``TOLD`` of what is told.
+        """Return the thresholds of the model of ``key`` in the order of ``HISTORY_SCOPES``.
 
-        Where it abstains, no score reaches it.
+        They are infinite where it abstains.
         """
-        thresholds = [self.point(key, told).at(point) for told in TOLD]
-        return np.array([np.inf if each is None else each for each in thresholds])
+        thresholds = [self.point(key, scope).at(point) for scope in HISTORY_SCOPES]
+        return np.array([np.inf if t is None else t for t in thresholds])
 
-    def point(self, key: str, told: Told = TOLD[0]) -> OperatingPoints:
-        """Return the operating points of the model of ``key`` where so much is told.
+    def point(self, key: str, scope: HistoryScope = HISTORY_SCOPES[0]) -> OperatingPoints:
+        """Return the operating points of the model of ``key`` at a history scope.
 
-        Without own ones they are those for less.
+        If the scope has none, they are those of the next narrower one.
         """
-        own = (self.points.get(less, {}) for less in TOLD[TOLD.index(told) :])
+        narrower = HISTORY_SCOPES[HISTORY_SCOPES.index(scope) :]
+        by_key = (self.points.get(less, {}) for less in narrower)
         return next(
-            (points[key] for points in own if key in points), OperatingPoints(self.decision)
+            (points[key] for points in by_key if key in points), OperatingPoints(self.decision)
         )
 
-    def kind_of(self, key: str, told: Told) -> str:
-        """Return the kind of the model that answers where so much is told."""
+    def kind_of(self, key: str, scope: HistoryScope) -> str:
+        """Return the kind of the model that answers at a history scope."""
         return self.kind
 
-    def points_for(self, told: Told) -> dict[str, OperatingPoints]:
-        """Return the operating points of all models where so much is told, by key."""
-        return {key: self.point(key, told) for key in self}
+    def points_for(self, scope: HistoryScope) -> dict[str, OperatingPoints]:
+        """Return the operating points of all models at a history scope, by key."""
+        return {key: self.point(key, scope) for key in self}
 
-    def least_sum(self, key: str, threshold: float | None, told: Told = TOLD[0]) -> int | None:
+    def least_sum(
+        self, key: str, threshold: float | None, scope: HistoryScope = HISTORY_SCOPES[0]
+    ) -> int | None:
         """Return the least sum of scores that reaches a threshold of the model of ``key``.
 
-        That model is the one that answers where so much is told. Sums are those that
-        ``predictor.image.forest.Output`` counts. ``None`` for kinds whose images count none.
+        It is the model that answers at ``scope``. Sums are those of
+        ``predictor.image.forest.Output``; ``None`` for kinds whose images count no sums.
         """
         return None
 
     def condense(self, creates: pa.Table, keys: Iterable[str]) -> None:
-        """Drop what the operating points of the models of ``keys`` do not need, if anything.
+        """Drop parts that the operating points of the models of ``keys`` do not need.
 
-        For training's rows and for those of ``creates`` all answers stay as they are.
+        No answer changes for the training rows and for those of ``creates``.
         """
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
-        """Return what models of the kind see of ``creates``."""
+        """Return the columns of ``creates`` that models of the kind see."""
         raise NotImplementedError
 
     def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
         """Return for each row every model's answer at ``point``, by key, with its evidence."""
-        models, told = self.at(point), told_by_key(creates, self)
+        models, scope = self.at(point), history_scope_by_predicate(creates, self)
         return [
             {
-                key: models._answer(key, *own, point, TOLD[told[key][row]])
-                for key, own in found.items()
+                key: models._answer(key, *pair, point, HISTORY_SCOPES[scope[key][row]])
+                for key, pair in by_key.items()
             }
-            for row, found in enumerate(models.evidence(creates))
+            for row, by_key in enumerate(models.evidence(creates))
         ]
 
     def _answer(
-        self, key: str, score: float, evidence: dict[str, Any], point: Point, told: Told
+        self, key: str, score: float, evidence: dict[str, Any], point: Point, scope: HistoryScope
     ) -> Answer:
-        points = self.point(key, told)
+        points = self.point(key, scope)
         threshold = points.at(point)
         upper = points.upper if point == "bounded" else None
         yes = threshold is not None and score >= threshold
-        return Answer(yes, evidence, score, threshold, upper, self.kind_of(key, told))
+        return Answer(yes, evidence, score, threshold, upper, self.kind_of(key, scope))
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
-        """Return for each row every model's score, as ``scores`` has it, and its evidence."""
+        """Return for each row every model's score, as in ``scores``, and its evidence."""
         raise NotImplementedError
 
     def rules(self, point: Point) -> pa.Table:
-        """Return what decides at ``point`` as a table of ``RULES``, most decisive first.
+        """Return the rules that decide at ``point``, a table of ``RULES``, most decisive first.
 
-        A predicate that abstains there has none. Raises ``ValueError`` for a kind whose models are
-        not made of rules, and for models that were loaded without what they learned from.
+        A predicate that abstains there has none. Raises ``ValueError`` for a kind without rules,
+        and for models that were loaded without their counts.
         """
-        raise ValueError(f"models of kind {self.kind} are not made of rules: see birthmark explain")
+        raise ValueError(
+            f"models of kind {self.kind} are not made of rules: see birthmark predict --explain"
+        )
 
     @classmethod
     def sections(
@@ -244,8 +249,8 @@ class ModelSet(dict[str, Model]):
     ) -> list[Section]:
         """Return the sections of an image that answer as ``models`` do at ``thresholds``, by key.
 
-        These are as ``ModelSet.thresholds`` returns them; models that are told nothing have the
-        same for all. Raises ``ValueError`` for a kind of models that has no section.
+        These are as ``ModelSet.thresholds`` returns them, all equal for models without history.
+        Raises ``ValueError`` for a kind of models that has no section.
         """
         raise ValueError(f"no image can be made of models of kind {cls.kind!r}")
 
@@ -259,7 +264,7 @@ class ModelSet(dict[str, Model]):
     ) -> Self:
         """Return the models of ``keys`` that were saved in ``directory``.
 
-        Without ``counts``, what is needed only to learn on is left out. Raises
-        ``predictor.parts.DamagedModelError`` where a file is not as it was saved.
+        Without ``counts`` they cannot learn more. Raises ``predictor.parts.DamagedModelError`` if a
+        file is damaged.
         """
         raise NotImplementedError

@@ -1,9 +1,9 @@
-"""The blocks that a file's life took and wrote, as far as the files table tells.
+"""The blocks that a file occupied and wrote, estimated from the files table.
 
 A block is 4 KB, the unit in which the thesis counts a disk's reads and writes (section 7.1). The
-table holds a life's writes, their bytes and its largest size, but not where each write fell. So
-the counts are the least that the trace allows: every write touches a block, and *n* bytes touch
-n / 4096 blocks. Of the writes of a captured day, whose places are known, this finds 98.6 percent.
+table holds a life's writes, their bytes and its largest size, but not the offset of each write. So
+the counts are lower bounds: every write touches a block, and *n* bytes touch n / 4096 blocks. They
+find 98.6 percent of the block writes of a captured day, whose offsets are known.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ BLOCK = 4096
 
 
 def block_writes(files: pa.Table) -> pa.Array:
-    """Return how many blocks were written in each life, every time counted (float64)."""
+    """Return the number of block writes in each life, with repeats (float64)."""
     by_bytes = _blocks_of(files["bytes_written"])
     return pc.max_element_wise(files["writes"].cast(pa.float64()), by_bytes)
 
 
 def own_blocks(files: pa.Table) -> pa.Array:
-    """Return how many blocks each life held at its largest (float64), 0 where no size was seen.
+    """Return the number of blocks of each life at its largest (float64), 0 without a known size.
 
-    What was written was held, too: a life with writes holds one block at least.
+    A life with writes has at least one block.
     """
     held = _blocks_of(pc.fill_null(files["max_size"], 0))
     return pc.max_element_wise(held, pc.greater(files["writes"], 0).cast(pa.float64()))
 
 
 def hours_watched(files: pa.Table) -> pa.Array:
-    """Return for how many hours the trace watched each life, from its birth or first sight on."""
+    """Return the hours for which the trace observed each life, from birth or first sight."""
     since = pc.coalesce(files["born"], files["first_seen"]).cast(pa.int64())
     until = files["observed_until"].cast(pa.int64())
     watched = pc.max_element_wise(pc.subtract(until, since), 0)

@@ -26,19 +26,19 @@ _KEYS = (*_TEXTS, *_SIDES, "expression", "function")
 def from_config(config: Mapping[str, Any]) -> Predicate:
     """Return the predicate that a table of the configuration describes.
 
-    Keys: ``name``; ``subject`` (``file``, the default, or ``name``); ``description``; and what is
-    asked. That is one of ``expression`` (``predictor.predicates.expression``), ``function``, which
-    names one (``predictor.predicates.function``), and the bounds ``size_above``, ``size_at_most``
-    (bytes), ``lifespan_above``, ``lifespan_at_most`` (seconds), of which at least one must be
-    given. Unknown and true, false are as in ``predictor.predicates.rules``.
+    Keys: ``name``; ``subject`` (``file``, the default, or ``name``); ``description``; and the
+    rule. The rule is an ``expression`` (``predictor.predicates.expression``), the name of a
+    ``function`` (``predictor.predicates.function``), or at least one of the bounds ``size_above``,
+    ``size_at_most`` (bytes), ``lifespan_above``, ``lifespan_at_most`` (seconds).
+    ``predictor.predicates.rules`` defines when answers are true, false or unknown.
 
     >>> from_config({"name": "size>4G", "size_above": 4 * 1024**3}).description
     'size above 4294967296 bytes'
     >>> from_config({"name": "rewritten", "expression": "bytes_written > 2 * size"}).description
     'bytes_written > 2 * size'
 
-    A function is imported when it is first asked; ``check`` does it at once. Raises ``ValueError``,
-    naming the predicate and the key, for anything else.
+    A function is imported on first use, or by ``check``. Raises ``ValueError``, naming the
+    predicate and the key, for anything else.
     """
     name = config.get("name")
     if not isinstance(name, str) or not name or name.startswith("name:"):
@@ -54,13 +54,13 @@ def from_config(config: Mapping[str, Any]) -> Predicate:
 def own_predicate(
     name: str, asks: str | Answering, subject: Subject = "file", description: str | None = None
 ) -> Predicate:
-    """Return a predicate of your own: an expression, or a function of a table of lives.
+    """Return a user's predicate: an expression, or a function of a table of lives.
 
     >>> own_predicate("rewritten", "bytes_written > 2 * size").key
     'rewritten'
 
-    A model that learned it can be saved if the function can be imported by its name, which one of
-    a notebook cannot. Raises ``ValueError`` as ``from_config`` does.
+    A model that learned it can be saved only if the function can be imported by its name, which is
+    impossible for a notebook's. Raises ``ValueError`` as ``from_config`` does.
     """
     config: dict[str, Any] = {"name": name, "subject": subject}
     if description is None and not isinstance(asks, str):
@@ -71,12 +71,12 @@ def own_predicate(
     if isinstance(asks, str):
         return from_config(config | {"expression": asks})
     reference = reference_to(asks)
-    own = from_config(config | {"function": reference or "notebook:function"})
-    return replace(own, rule=Function(asks), config=own.config if reference else None)
+    named = from_config(config | {"function": reference or "notebook:function"})
+    return replace(named, rule=Function(asks), config=named.config if reference else None)
 
 
 def check(predicate: Predicate) -> None:
-    """Raise ``ValueError``, naming the predicate, where its function cannot be imported."""
+    """Raise ``ValueError``, naming the predicate, if its function cannot be imported."""
     if isinstance(predicate.rule, NamedFunction):
         try:
             predicate.rule.resolve()
@@ -87,15 +87,15 @@ def check(predicate: Predicate) -> None:
 def _rule(name: str, config: Mapping[str, Any], subject: Subject) -> Rule:
     size, lifespan = (_bounds(name, config, what) for what in _BOUNDS)
     bounded = not size == lifespan == (None, None)
-    asked = [key for key in ("expression", "function") if config.get(key) is not None]
-    if bounded + len(asked) != 1:
+    given = [key for key in ("expression", "function") if config.get(key) is not None]
+    if bounded + len(given) != 1:
         raise ValueError(
             f"predicate {name!r}: expected at least one of {', '.join(_SIDES)};"
             " or an expression; or a function"
         )
     if bounded:
         return partial(in_ranges, size=size, lifespan=lifespan)
-    (key,) = asked
+    (key,) = given
     text = config[key]
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"predicate {name!r}: {key}: expected text, found {text!r}")

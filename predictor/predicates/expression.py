@@ -1,20 +1,20 @@
 """Predicates as expressions over the columns of a life: ``writes > 3 and lifespan <= 60``.
 
-They are written as Python writes them, and parsed, never run. There are
+They have Python's syntax, and are parsed, never run. There are
 
-- the columns of the table (``data.schema.FILES``, or ``NAMES`` for predicates about names), and
-  ``NAMES_OF`` for what both tell by other names; ``lifespan``, in seconds;
+- the columns of the table (``data.schema.FILES``, or ``NAMES`` for predicates about names), with
+  the aliases of ``NAMES_OF``; ``lifespan``, in seconds;
 - numbers, and text in quotes (``"…"``, or ``b"…"`` of bytes), compared with names byte by byte;
 - ``+ - * /``, ``< <= > >= == !=``, ``in`` before a list of values, ``and or not`` and brackets;
 - ``name.startswith("…")``, ``name.endswith("…")`` and ``"…" in name``.
 
 The difference of two times is in seconds. Numbers are 64-bit floating point.
 
-An unknown column makes unknown what depends on it, by Kleene's logic. Of a life whose end was not
-seen, ``lifespan`` has a lower bound, the time watched: what is compared with it is known once that
-decides it. Anywhere else it is unknown until the end. As in ``predictor.predicates.rules``, other
-columns are those at the end of the time watched; of lives that go on (``rules.GOES_ON``) only what
-was known at birth is known.
+Unknown columns follow Kleene's logic. For a life whose end was not seen, the observed time is a
+lower bound of ``lifespan``: a comparison is known once that bound decides it. Anywhere else
+``lifespan`` is unknown until the end. As in ``predictor.predicates.rules``, other columns are those
+at the end of observation; for lives that go on (``rules.GOES_ON``) only the columns at birth are
+known.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ from birthmark.data.common.choices import expect
 from birthmark.data.common.durations import SECOND
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features.columns import decoded
+from birthmark.predictor.predicates.constants import refuse_constants
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.predicates.rules import GOES_ON
 
 LONGEST, DEEPEST = 2000, 50
-"""How many characters an expression may have, and how deep its parts may lie in each other."""
+"""Greatest length of an expression in characters, and greatest depth of nesting."""
 
 NAMES_OF: Mapping[str, Mapping[str, str]] = {
     "file": {"size": "max_size"},
     "name": {"size": "file_max_size", "writes": "file_writes"},
 }
-"""By subject the columns that have another name in expressions."""
+"""By subject: the aliases of columns in expressions."""
 
 AT_BIRTH = (
     *("server", "fh", "name", "dir_fh", "dir_name", "kind", "how_born", "born", "birth_seen"),
@@ -85,15 +86,19 @@ class Expression:
     text: str
 
     def __call__(self, table: pa.Table, subject: Subject) -> pa.Array:
-        """Return the answers for a table of lives; raise ``ValueError`` for what is no question."""
+        """Return the answers for a table of lives; raise ``ValueError`` if they are not boolean."""
         answers = _Lives(table, subject).value(_parsed(self.text))
         if not pt.is_boolean(answers.type):
             raise ValueError(f"{self.text!r}: expected a question, whose answer is yes or no")
         return answers
 
     def check(self, subject: Subject) -> None:
-        """Raise ``ValueError``, naming the place, unless it can be asked of lives of a subject."""
+        """Raise ``ValueError``, naming the place, unless it is valid for lives of a subject.
+
+        Constant answers and divisions by zero are invalid, too.
+        """
         self(_SCHEMAS[subject].empty_table(), subject)
+        refuse_constants(_parsed(self.text))
 
 
 @lru_cache
@@ -116,13 +121,13 @@ def _parsed(text: str) -> ast.expr:
 
 @dataclass(frozen=True)
 class _Lives:
-    """The lives that an expression is asked of."""
+    """The lives on which an expression is evaluated."""
 
     table: pa.Table
     subject: Subject
 
     def value(self, node: ast.expr) -> pa.Array:
-        """Return what a part of an expression is of each life: a number, time, text or answer."""
+        """Return the value of a part of an expression: a number, time, text or answer per life."""
         match node:
             case ast.Name(id=name):
                 return self._column(name)
@@ -130,7 +135,7 @@ class _Lives:
                 return self._constant(node, constant)
             case ast.BoolOp(op=op, values=values):
                 join = pc.and_kleene if isinstance(op, ast.And) else pc.or_kleene
-                return reduce(join, [self._question(each) for each in values])
+                return reduce(join, [self._question(operand) for operand in values])
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return pc.invert(self._question(operand))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -139,9 +144,9 @@ class _Lives:
                 return self._computed(node, left, op, right)
             case ast.Compare(left=left, ops=ops, comparators=others):
                 sides = zip([left, *others], ops, others, strict=False)
-                return reduce(pc.and_kleene, [self._compared(node, *each) for each in sides])
+                return reduce(pc.and_kleene, [self._compared(node, *side) for side in sides])
             case ast.Call(func=ast.Attribute(value=of, attr=method), args=[sought], keywords=[]):
-                return self._asked(node, of, method, sought)
+                return self._called(node, of, method, sought)
         raise ValueError(f"{ast.unparse(node)!r}: expressions have no such thing")
 
     def _column(self, name: str) -> pa.Array:
@@ -153,7 +158,7 @@ class _Lives:
         return self._final(name, _plain(decoded(self.table[name])))
 
     def _final(self, name: str, column: pa.Array) -> pa.Array:
-        """Return a column, unknown where it may yet change."""
+        """Return a column, unknown where it can still change."""
         if GOES_ON not in self.table.column_names or name in AT_BIRTH:
             return column
         return pc.if_else(self._plainly(GOES_ON), _null(column.type), column)
@@ -162,7 +167,7 @@ class _Lives:
         return decoded(self.table[name])
 
     def _watched(self) -> pa.Array:
-        """Return for how many seconds each life was watched; of the dead, how long they lived."""
+        """Return the seconds for which each life was observed, or the lifespan of the dead."""
         born = self._plainly("born")
         end = pc.if_else(
             self._plainly("death_seen"), self._plainly("died"), self._plainly("observed_until")
@@ -204,8 +209,8 @@ class _Lives:
 
     def _compared(self, node: ast.expr, left: ast.expr, op: ast.cmpop, right: ast.expr) -> pa.Array:
         if isinstance(op, (ast.In, ast.NotIn)):
-            found = self._found(node, left, right)
-            return pc.invert(found) if isinstance(op, ast.NotIn) else found
+            contained = self._contained(node, left, right)
+            return pc.invert(contained) if isinstance(op, ast.NotIn) else contained
         if type(op) not in _COMPARISONS:
             raise ValueError(f"{ast.unparse(node)!r}: expressions have no such comparison")
         if _is_lifespan(left) or _is_lifespan(right):
@@ -216,7 +221,7 @@ class _Lives:
         return _COMPARISONS[type(op)](one, other)
 
     def _of_lifespan(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> pa.Array:
-        """Return how a lifespan compares, known as soon as the time watched decides it."""
+        """Return the comparison of a lifespan, known as soon as the observed time decides it."""
         kind = type(op)
         if not _is_lifespan(left):
             left, right, kind = right, left, _REVERSED.get(kind, kind)
@@ -225,14 +230,14 @@ class _Lives:
         known = pc.or_(self._plainly("death_seen"), reached(watched, other))
         return pc.if_else(known, _COMPARISONS[kind](watched, other), _null(pa.bool_()))
 
-    def _found(self, node: ast.expr, left: ast.expr, right: ast.expr) -> pa.Array:
-        """Return whether a value is one of a list, or a text is within another."""
+    def _contained(self, node: ast.expr, left: ast.expr, right: ast.expr) -> pa.Array:
+        """Return whether a value is in a list, or a text is within another."""
         if isinstance(right, (ast.Tuple, ast.List)) and right.elts:
-            equal = [self._compared(node, left, ast.Eq(), each) for each in right.elts]
+            equal = [self._compared(node, left, ast.Eq(), value) for value in right.elts]
             return reduce(pc.or_kleene, equal)
         return self._searched(node, right, left, pc.match_substring)
 
-    def _asked(self, node: ast.expr, of: ast.expr, method: str, sought: ast.expr) -> pa.Array:
+    def _called(self, node: ast.expr, of: ast.expr, method: str, sought: ast.expr) -> pa.Array:
         if method not in _METHODS:
             raise ValueError(f"{ast.unparse(node)!r}: expected startswith or endswith")
         return self._searched(node, of, sought, _METHODS[method])

@@ -1,4 +1,4 @@
-"""Predicates as functions in Python: a table of lives in, an answer for each out."""
+"""Predicates as Python functions: a table of lives in, an answer per life out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.predicates.rules import GOES_ON
 
 GROUP = "birthmark.predicates"
-"""The group of entry points by which a package offers functions."""
+"""The entry point group for packages that provide functions."""
 
 Answering = Callable[[pa.Table], Any]
 """Takes a table of lives, and returns for each row true, false or null."""
@@ -26,13 +26,13 @@ class Function:
     """The rule of a predicate that a function of a table of lives decides.
 
     It returns an Arrow array, a Series, an array or a list of booleans, null (None) for unknown.
-    Of lives that go on (``predictor.predicates.rules.GOES_ON``) it is not believed.
+    For lives that go on (``predictor.predicates.rules.GOES_ON``) the answer is unknown.
     """
 
     function: Answering
 
     def __call__(self, table: pa.Table, subject: Subject) -> pa.Array:
-        """Return the answers; raise ``ValueError`` where they are not one boolean for each life."""
+        """Return the answers; raise ``ValueError`` unless they are one boolean per life."""
         answers = _booleans(self.function(table), len(table), repr(self.function))
         if GOES_ON not in table.column_names:
             return answers
@@ -41,15 +41,15 @@ class Function:
 
 @dataclass(frozen=True)
 class NamedFunction:
-    """The same of a function that a reference names (``data.common.references``).
+    """The same for a function by reference (``data.common.references``).
 
-    It is imported when it is first asked: to know of it runs no code.
+    It is imported on first use; declaring it runs no code.
     """
 
     reference: str
 
     def resolve(self) -> Function:
-        """Return the function; raise ``ValueError`` where there is none."""
+        """Return the function; raise ``ValueError`` if there is none."""
         function = imported(self.reference, GROUP)
         if not callable(function):
             raise ValueError(f"{self.reference!r}: expected a function, found {function!r}")
@@ -62,14 +62,14 @@ class NamedFunction:
 
 def _booleans(answers: Any, rows: int, who: str) -> pa.Array:
     try:
-        found = answers if isinstance(answers, (pa.Array, pa.ChunkedArray)) else pa.array(answers)
+        column = answers if isinstance(answers, (pa.Array, pa.ChunkedArray)) else pa.array(answers)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise ValueError(f"{who}: expected an answer for each life: {error}") from error
-    if isinstance(found, pa.ChunkedArray):
-        found = found.combine_chunks()
-    if pt.is_null(found.type):
-        found = found.cast(pa.bool_())
-    if not pt.is_boolean(found.type) or len(found) != rows:
-        kind = f"{len(found):,} of {found.type}"
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pt.is_null(column.type):
+        column = column.cast(pa.bool_())
+    if not pt.is_boolean(column.type) or len(column) != rows:
+        kind = f"{len(column):,} of {column.type}"
         raise ValueError(f"{who}: expected {rows:,} booleans, one for each life; found {kind}")
-    return found
+    return column

@@ -1,22 +1,21 @@
 """The predicates of heat: ``HotName`` and ``HotDir`` of thesis chapter 7, and ``HotWrite``.
 
-Where chapter 7 is silent, and for what it lacks:
+Choices where chapter 7 leaves them open:
 
-- **HotName** is "any file that the models predict will be short-lived and/or zero-length". How
-  short is not said there; here it is five seconds, as in its definition of a lock: of the three
-  bounds of its tables, the one of which section 6.4 says that the name model is much better at.
-  The question is put to the file itself, so that one model learns it, where the thesis joins what
-  two predict.
+- **HotName** is "any file that the models predict will be short-lived and/or zero-length". The
+  thesis does not define short-lived; here it is five seconds, as in its definition of a lock and
+  the bound of its tables at which the name model is much better (section 6.4). The predicate is
+  about the file itself, so that one model learns it, whereas the thesis joins two predictions.
 - **HotDir** holds of directories that "contain files that have the HotName property". The thesis
   lists home, mail spool and cache directories; here it holds where at least half of the files
   born in the directory, of those whose HotName is known, are HotName.
 - **HotWrite** answers the thesis's finding that on DEAS03 most of the hottest writes go to log
-  files that neither finds (section 7.2). It holds of a file whose blocks were written
-  ``TIMES_OVER`` times each, on average, and ``TIMES_AN_HOUR`` or more in each hour of its life.
-  Blocks are of 4 KB (``predictor.predicates.blocks``). Every block must be written once to be there
-  at all: four times is over and over, and a region that is written less than once an hour per block
-  is no better off than the rest of the disk. Both are of the life as far as it was watched; a file
-  that was still alive, and watched for less than ``WATCHED`` seconds, may yet be written.
+  files that neither finds (section 7.2). It holds for a file whose blocks were written
+  ``TIMES_OVER`` times each, on average, and at least ``TIMES_AN_HOUR`` times per hour of its life.
+  Blocks are of 4 KB (``predictor.predicates.blocks``). Every block must be written once, so four
+  times is repeatedly; and a region written less than once an hour per block is no better than the
+  rest of the disk. Both apply to the observed life; for a file still alive, and observed for less
+  than ``WATCHED`` seconds, a no is unknown.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ def hot_write(
 ) -> pa.Array:
     """Return whether each of a file's blocks was written ``over`` times, and ``hourly`` an hour.
 
-    Of a life that goes on, a yes stands; a no is given only once the life is so old that writes
-    at the least rate would have reached ``over``, and it was written less often than that.
+    For a life that goes on, a yes is final. The answer is no only once the life is so old that
+    writes at the least rate would have reached ``over``, and it was written less often.
     """
     written, own = blocks.block_writes(table), blocks.own_blocks(table)
     hours = blocks.hours_watched(table)

@@ -11,7 +11,7 @@ REGISTRIES = (
     NAME_PREDICATES,
     DIRECTORY_PREDICATES,
 )
-"""Predicates by name; a module that defines more of them adds its own here."""
+"""Registries of predicates by name; a module with more predicates adds its registry here."""
 
-BUILT_IN = {predicate.key: predicate for each in REGISTRIES for predicate in each.values()}
+BUILT_IN = {predicate.key: predicate for by_name in REGISTRIES for predicate in by_name.values()}
 """The predicates of all registries, by key."""

@@ -1,4 +1,4 @@
-"""What a predicate is: a question about a life, answered yes, no or unknown."""
+"""The type of predicates: questions about lives, answered yes, no or unknown."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Rule = Callable[[pa.Table, Subject], pa.Array | pa.ChunkedArray]
 class Predicate:
     """A named boolean question about lives, answered true, false or unknown.
 
-    ``subject`` says whose lives: rows of the files table, of the names table, or of
-    ``features.DIRECTORIES``. ``source`` says where the predicate is defined; ``config`` is what
-    the configuration said, where it is from there.
+    ``subject`` selects the lives: rows of the files table, of the names table, or of
+    ``features.DIRECTORIES``. ``source`` cites the definition; ``config`` is the configuration, if
+    the predicate comes from there.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Predicate:
         return self.name if self.subject == "file" else f"{self.subject}:{self.name}"
 
     def evaluate(self, table: pa.Table) -> pa.BooleanArray:
-        """Answer the question for each row of ``table``; null where the trace cannot tell.
+        """Return the answer for each row of ``table``; null where the trace does not decide.
 
         ``table`` has the columns of ``data.schema.FILES``, ``data.schema.NAMES`` or
         ``features.DIRECTORIES``, by the predicate's subject.

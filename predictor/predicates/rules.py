@@ -1,20 +1,20 @@
-"""The tests that predicates are made of, each over a whole table and with three answers.
+"""The rules of predicates, each over a whole table and with three answers.
 
-They follow Kleene's logic: what is known to be false stays false beside an unknown.
+They follow Kleene's logic: false and unknown is false.
 
 - **Size** is the largest size seen ("the size of the file was always zero", thesis section 6.3.5).
-  It is unknown only where no size was ever seen.
-- **Lifespan** runs from birth to death, to the microsecond. Where no death was seen, the time for
-  which the life was observed is a lower bound: once it exceeds a bound, so does the lifespan;
-  until then the answer is unknown. Without a birth it is unknown.
+  It is unknown only if no size was ever seen.
+- **Lifespan** runs from birth to death, to the microsecond. Without a death the observed time is a
+  lower bound: once it exceeds a bound, so does the lifespan; until then the answer is unknown.
+  Without a birth it is unknown.
 - **Reads and writes** are operations, not bytes.
-- Sizes, reads, writes and times are those at the end of the time watched, also where no death was
-  seen. Only in a table with the column ``GOES_ON`` (``predictor.heat.reconsider``) are they known
-  not to be final: there an answer is given only where no further life can change it.
-- **Access and modification time** are those of the most recent observation, and unknown where
-  either was never seen. A file that was never written was neither read nor written more recently:
-  in Tables 6.5 to 6.7 the shares of the two predicates and of the files that were always empty add
-  up to 99.73, 99.84 and 100.00 percent.
+- Sizes, reads, writes and times are those at the end of observation, with or without a death. Only
+  in a table with the column ``GOES_ON`` (``predictor.heat.reconsider``) are they not final: there
+  an answer is known only if no further life can change it.
+- **Access and modification time** are those of the most recent observation, and unknown if either
+  was never seen. For a file that was never written both predicates are false: in Tables 6.5 to 6.7
+  the shares of the two predicates and of the files that were always empty add up to 99.73, 99.84
+  and 100.00 percent.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from birthmark.data.common.durations import SECOND
 from birthmark.predictor.predicates.predicate import Subject
 
 GOES_ON = "goes_on"
-"""A boolean column of lives so far: whether the life goes on, and all may yet grow."""
+"""A boolean column of lives so far: whether the life goes on, so that its counts can grow."""
 
 Bounds = tuple[int | None, int | None]
-"""Above the first, and at most the second; ``None`` is no bound."""
+"""An exclusive lower and an inclusive upper bound; ``None`` is no bound."""
 
 _SIZE = {"file": "max_size", "name": "file_max_size"}
 _WRITES = {"file": "writes", "name": "file_writes"}
@@ -54,7 +54,7 @@ def in_ranges(
 
 
 def lock(table: pa.Table, subject: Subject) -> pa.Array:
-    """Return whether a life was without writes and over within five seconds."""
+    """Return whether a life had no writes and ended within five seconds."""
     unwritten = pc.invert(_for_good(table, pc.greater(table[_WRITES[subject]], 0)))
     return pc.and_kleene(unwritten, in_ranges(table, subject, lifespan=(None, 5 * SECOND)))
 
@@ -102,7 +102,7 @@ def _lifespan_exceeds(table: pa.Table, bound: int) -> pa.Array:
 
 
 def _written(table: pa.Table) -> pa.Array:
-    # where the writes were not counted, nothing speaks against them
+    # uncounted writes count as written
     return pc.fill_null(pc.not_equal(table["writes"], 0), True)
 
 
@@ -112,7 +112,7 @@ def _written_with_ratio(table: pa.Table, holds: Callable[[pa.Array], pa.Array]) 
 
 
 def _for_good(table: pa.Table, exceeded: pa.Array) -> pa.Array:
-    """Return what was exceeded: for good; what was not yet is unknown in a life that goes on."""
+    """Return ``exceeded``, with false made unknown in a life that goes on."""
     return exceeded if GOES_ON not in table.column_names else _at_end(table, exceeded, exceeded)
 
 

@@ -1,1 +1,1 @@
-"""Who may ask what: tokens and their scopes, names of hosts, and the guard of every request."""
+"""Access control: tokens and their scopes, host names, and the guard of every request."""

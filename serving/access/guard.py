@@ -1,4 +1,4 @@
-"""What every request passes first: who asks, how much it is, and whether there is room."""
+"""The guard that every request passes first: its token, its size, and the worker's limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
 
-from birthmark.serving.access.hosts import Changes, refuse_foreign
+from birthmark.serving.access.hosts import ChangeGuard, refuse_foreign
 from birthmark.serving.access.tokens import Scope, Tokens
 from birthmark.serving.limits.limits import Limits
 from birthmark.serving.messages.error_responses import response_of
@@ -21,27 +21,27 @@ OPEN = frozenset({"/healthz", "/readyz"})
 """Paths that need no token: probes."""
 
 PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints"})
-"""Paths that are for who may predict."""
+"""Paths for the scope ``predict``."""
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that ask for what is there (RFC 9110 section 9.2.1)."""
+"""Methods that change nothing (RFC 9110 section 9.2.1)."""
 
 REPORT = "/v1/hints/report"
-"""The path that is for who may report of hooks."""
+"""The path for the scope ``report``."""
 
 HISTORY = "/v1/history"
-"""The path that is for followers on other hosts."""
+"""The path for the scope ``follow``: followers on other hosts."""
 
 CHANGES = frozenset({("PUT", "/v1/model"), ("POST", REPORT), ("POST", HISTORY)})
-"""What changes something."""
+"""Methods and paths that change the state of the service."""
 
 _REALM = 'realm="birthmark"'
 CHALLENGE = f'Bearer {_REALM}, Basic {_REALM}, charset="UTF-8"'
-"""Both ways to show a token (RFC 9110 section 11.6.1); browsers ask for the second."""
+"""Both ways to show a token (RFC 9110 section 11.6.1); browsers use the second."""
 
 
 def needed(method: str, path: str) -> Scope | None:
-    """Return the scope that a request needs; None for one that is open to all."""
+    """Return the scope that a request needs; None if it needs no token."""
     if path in OPEN:
         return None
     if path in PREDICT:
@@ -54,10 +54,10 @@ def needed(method: str, path: str) -> Scope | None:
 
 
 class Guard:
-    """An ASGI application that passes on to ``app`` the requests that are allowed and find room.
+    """An ASGI application that passes to ``app`` the requests that are allowed and within limits.
 
-    What is refused is refused at once, by its head alone where that tells. ``app`` is called when
-    the whole body is there, and receives it in one piece, of at most `Settings.max_body_bytes`.
+    It refuses a request as early as it can, by its head alone where possible. ``app`` receives the
+    whole body, of at most `Settings.max_body_bytes`, in one message.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits, tokens: Tokens | None) -> None:
@@ -65,7 +65,7 @@ class Guard:
         self.limits = limits
         self.tokens = tokens
         self._most = limits.settings.max_body_bytes
-        self._changes = Changes([limits.settings.host, *names(limits.settings.known_hosts)])
+        self._changes = ChangeGuard([limits.settings.host, *names(limits.settings.known_hosts)])
 
     async def __call__(self, scope: Asgi, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -79,7 +79,7 @@ class Guard:
             self._check(scope)
             message = await receive()
             if message.get("more_body"):
-                message = await self._rest(message, receive, connection)
+                message = await self._read_body(message, receive, connection)
             size = len(message.get("body", b""))
             if size > self._most:
                 raise self._too_large()
@@ -88,37 +88,37 @@ class Guard:
             await response_of(error, scope)(scope, receive, send)
             return
         try:
-            turns = self.limits.turns(scope["path"], size)
-            if turns is None:
+            semaphore = self.limits.semaphore_for(scope["path"], size)
+            if semaphore is None:
                 await self.app(scope, _first(message, receive), send)
             else:
-                await self._in_turn(turns, scope, message, receive, send)
+                await self._queued(semaphore, scope, message, receive, send)
         finally:
             self.limits.end()
         if connection is not None and connection.flow.write_paused:
-            await self._taken(connection)
+            await self._drain(connection)
 
-    async def _in_turn(
+    async def _queued(
         self,
-        turns: asyncio.Semaphore,
+        semaphore: asyncio.Semaphore,
         scope: Asgi,
         message: Message,
         receive: Receive,
         send: Send,
     ) -> None:
-        """Pass a request on that takes much memory, when those before it need theirs no more."""
+        """Pass on a request that needs much memory, once its semaphore is free."""
         body = message.get("body", b"")
         async with contextlib.AsyncExitStack() as stack:
             try:
-                stack.enter_context(self.limits.room.place(len(body)))
-                await stack.enter_async_context(self.limits.turn(turns))
+                stack.enter_context(self.limits.budget.reserve(len(body)))
+                await stack.enter_async_context(self.limits.acquired(semaphore))
             except ApiError as error:
                 await response_of(error, scope)(scope, receive, send)
                 return
             await self.app(scope, _first(message, receive), send)
 
     def _check(self, scope: Asgi) -> None:
-        """Raise `ApiError` where the head alone is enough to."""
+        """Raise `ApiError` if the head alone is reason to refuse the request."""
         size, authorization, origin = None, b"", None
         for name, value in scope["headers"]:
             if name == b"content-length":
@@ -128,11 +128,11 @@ class Guard:
             elif name == b"origin":
                 origin = value
         if (arrived := scope.get("arrived")) is not None:
-            self.limits.in_time(time.monotonic() - arrived)
+            self.limits.check_queue_time(time.monotonic() - arrived)
         if self.tokens is not None:
             self._authorize(self.tokens, scope, authorization)
         if (scope["method"], scope["path"]) in CHANGES:
-            self._changes.check(scope["headers"], _reached(scope))
+            self._changes.check(scope["headers"], _local_address(scope))
         elif origin is not None and scope["method"] not in SAFE:
             refuse_foreign(scope["headers"])
         if size is not None and size > self._most:
@@ -144,7 +144,7 @@ class Guard:
             return
         token = tokens.token(authorization)
         if token is None:
-            what = "expected a token that is known" if authorization else "expected a token"
+            what = "expected a valid token" if authorization else "expected a token"
             raise ApiError("unauthorized", what, {"www-authenticate": CHALLENGE})
         if need not in token.scopes:
             challenge = f'Bearer {_REALM}, error="insufficient_scope", scope="{need}"'
@@ -154,14 +154,14 @@ class Guard:
     def _too_large(self) -> ApiError:
         return ApiError("body_too_large", f"expected a body of at most {self._most} bytes")
 
-    async def _rest(self, message: Message, receive: Receive, connection: Any) -> Message:
-        """Return the whole body in one message, for which there must be room as it comes."""
+    async def _read_body(self, message: Message, receive: Receive, connection: Any) -> Message:
+        """Return the whole body in one message; reserve its bytes as they come."""
         full = self.limits.overloaded
-        lose = connection and (lambda: connection.refuse(full("others sent their bodies faster")))
-        with self.limits.room.place(lose=lose) as place:
+        revoke = connection and (lambda: connection.refuse(full("others sent their bodies faster")))
+        with self.limits.budget.reserve(revoke=revoke) as reservation:
             body = bytearray()
             while True:
-                place.grow(len(message["body"]))
+                reservation.grow(len(message["body"]))
                 body += message["body"]
                 if len(body) > self._most:
                     raise self._too_large()
@@ -173,18 +173,20 @@ class Guard:
                     raise ApiError("disconnected", what)
         return {"type": "http.request", "body": bytes(body), "more_body": False}
 
-    async def _taken(self, connection: Any) -> None:
-        """Wait until the client takes its answer; cut it off if others need the room for theirs."""
+    async def _drain(self, connection: Any) -> None:
+        """Wait until the client has read its answer; abort if others need the bytes."""
         cut = connection.transport.abort
         try:
-            with self.limits.room.place(connection.transport.get_write_buffer_size(), lose=cut):
+            with self.limits.budget.reserve(
+                connection.transport.get_write_buffer_size(), revoke=cut
+            ):
                 await connection.flow.drain()
         except ApiError:
             cut()
 
 
-def _reached(scope: Asgi) -> str | None:
-    """Return the address of this host that a request reached; None of a Unix socket."""
+def _local_address(scope: Asgi) -> str | None:
+    """Return the local address that a request was sent to; None for a Unix socket."""
     if (connection := scope.get("connection")) is not None:
         address: str | None = connection.address
         return address
@@ -193,14 +195,14 @@ def _reached(scope: Asgi) -> str | None:
 
 
 def _first(message: Message, receive: Receive) -> Receive:
-    """Return a ``receive`` that returns `message`, then what the one given does."""
+    """Return a ``receive`` that returns `message` first, then calls the given one."""
     first: Message | None = message
 
-    async def again() -> Message:
+    async def replay() -> Message:
         nonlocal first
         if first is None:
             return await receive()
         whole, first = first, None
         return whole
 
-    return again
+    return replay

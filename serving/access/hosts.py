@@ -1,8 +1,8 @@
-"""Under which names, and from which pages, something may be changed.
+"""Protection of requests that change something against cross-site requests and DNS rebinding.
 
-A web page can make a browser on this host, or near it, send requests here. It cannot make it say
-that they come from nowhere (``Origin``), nor send JSON or Arrow as such, unless its own name leads
-here (DNS rebinding): then ``Host`` is that name.
+A web page can make a browser send requests here. Such a request has an ``Origin``, and cannot have
+the content type of JSON or Arrow, unless the page's name resolves to this host (DNS rebinding).
+Then ``Host`` is that name.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ _SENT_AS = re.compile(rb"application/(?:json|vnd\.apache\.arrow\.stream)\s*(?:;.
 
 @lru_cache(maxsize=256)
 def is_valid(host: bytes) -> bool:
-    """Tell whether a ``Host`` field's value may be one (RFC 9110 section 7.2)."""
+    """Return whether the value of a ``Host`` field is well-formed (RFC 9110 section 7.2)."""
     return _VALID.fullmatch(host) is not None
 
 
-class Changes:
-    """Lets requests pass that may change something here.
+class ChangeGuard:
+    """Checks the requests that change something.
 
-    `known` are the names of this service besides those of loopback; by an address that a
-    connection was made to it may be called as well.
+    `known` are the names of this service besides those of loopback. The address that a connection
+    was made to is valid, too.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
         self._known = {"localhost", *(name.lower().rstrip(".") for name in known)}
 
     def check(self, headers: Collection[tuple[bytes, bytes]], server: str | None) -> None:
-        """Raise `ApiError` for a request that a web page may have made; `server`: whom it reached.
+        """Raise `ApiError` for a request that a web page may have made.
 
-        None is a Unix socket, which no web page reaches.
+        `server` is the local address; None is a Unix socket, which no web page reaches.
         """
         fields = dict(headers)
         name = _name(fields.get(b"host", b""))
         if server is not None and name not in self._known and not _is_at(name, server):
-            what = f"expected a Host that this service is known by, found {name[:200]!r}"
+            what = f"expected a Host that is a name of this service, found {name[:200]!r}"
             raise ApiError("unknown_host", f"{what} (see --known-hosts)")
         refuse_foreign(headers)
         if not _SENT_AS.fullmatch(fields.get(b"content-type", b"")):
@@ -50,7 +50,7 @@ class Changes:
 
 
 def refuse_foreign(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Raise `ApiError` for a request that a page of another host has made (RFC 6454 section 7)."""
+    """Raise `ApiError` for a request from another host's page (RFC 6454 section 7)."""
     fields = dict(headers)
     origin = fields.get(b"origin")
     if origin is None:
@@ -61,7 +61,7 @@ def refuse_foreign(headers: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def _name(host: bytes) -> str:
-    """Return the name, or number, in a ``Host`` field's value."""
+    """Return the name or address in the value of a ``Host`` field."""
     text = host.decode("latin-1").lower()
     if text.startswith("["):
         return text[1:].partition("]")[0]
@@ -69,9 +69,9 @@ def _name(host: bytes) -> str:
 
 
 def _is_at(name: str, server: str) -> bool:
-    """Tell whether a name is a number, of loopback or of the address that was connected to."""
+    """Return whether a name is an address, of loopback or of the `server`."""
     try:
-        number = ipaddress.ip_address(name)
-        return number.is_loopback or number == ipaddress.ip_address(server.partition("%")[0])
+        address = ipaddress.ip_address(name)
+        return address.is_loopback or address == ipaddress.ip_address(server.partition("%")[0])
     except ValueError:
         return False

@@ -1,9 +1,9 @@
-"""Bearer tokens, each with the scopes it opens, kept as hashes in one JSON file.
+"""Bearer tokens with their scopes, stored as hashes in one JSON file.
 
     [{"name": "nas1", "scopes": ["predict", "read", "report"], "sha256": "9f86…"}]
 
-A token is 256 random bits: no list of likely ones exists, so that one SHA-256 keeps it as well as a
-slow hash keeps a password.
+A token is 256 random bits, which nobody can guess from a list. So a plain SHA-256 protects it as
+well as a slow hash protects a password.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from birthmark.data.common import durable
+from birthmark.data.common.regular import read_regular, read_with_status
 from birthmark.data.common.setting_errors import expected
 from birthmark.data.settings import Strict
 from birthmark.serving.messages.errors import ApiError
@@ -31,25 +32,28 @@ log = logging.getLogger(__name__)
 
 Scope = Literal["predict", "read", "report", "follow", "publish"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""Asking for predictions and hints; reading models, metrics and pages; reporting of hooks; telling
-what a follower sees; changing the model."""
+"""Request predictions and hints; read models, metrics and pages; report counters of hooks; send a
+live history; publish a version."""
 
 LOOK_SECONDS = 1.0
-"""How long after a change of the file the old tokens may still hold."""
+"""How long the old tokens may still be valid after a change of the file."""
 
 UNREAD_SECONDS = 60.0
-"""How long the old tokens hold while the file cannot be read; then nothing is open."""
+"""How long the old tokens stay valid while the file cannot be read; then none is."""
+
+MOST_BYTES = 1 << 20
+"""The largest file of tokens: some 5,000."""
 
 _NAME = "[A-Za-z0-9._-]{1,64}"
-_BYTES = 32  # 256 random bits: nobody guesses one, so that a plain SHA-256 may keep it
+_BYTES = 32
 _TICK_SECONDS = 2.0
-"""How coarse a file system's times may be: FAT's are."""
+"""The coarsest resolution of a file system's times: FAT's."""
 
 _Identity = tuple[int, int, int, int, int]
 
 
 class Token(Strict):
-    """What is kept of a token: who has it, what it opens, and the SHA-256 of its text."""
+    """A stored token: the name of its holder, its scopes, and the SHA-256 of its text."""
 
     name: Annotated[str, Field(pattern=f"^{_NAME}$")]
     scopes: Annotated[list[Scope], Field(min_length=1)]
@@ -60,8 +64,8 @@ _FILE = TypeAdapter(list[Token])
 
 
 def read(path: Path) -> list[Token]:
-    """Return the tokens in a file; raise OSError or ValueError, naming it, for what is none."""
-    return _tokens(path, path.read_bytes())
+    """Return the tokens in a file; raise OSError or ValueError, naming it, if it is invalid."""
+    return _tokens(path, read_regular(path, MOST_BYTES))
 
 
 def _tokens(path: Path, content: bytes) -> list[Token]:
@@ -74,12 +78,12 @@ def _tokens(path: Path, content: bytes) -> list[Token]:
 
 
 def add(path: Path, name: str, scopes: Collection[Scope]) -> str:
-    """Make a token, keep its hash in the file, and return its text, which is kept nowhere.
+    """Make a token, store its hash in the file, and return its text, which is not stored.
 
-    Raises ValueError where the name is none, or taken.
+    Raises ValueError if the name is invalid or in use.
     """
     if not re.fullmatch(_NAME, name):
-        raise ValueError(f"{name!r} is no name of a token: expected 1 to 64 of A-Z a-z 0-9 . _ -")
+        raise ValueError(f"{name!r}: expected a token's name: 1 to 64 of A-Z a-z 0-9 . _ -")
     text = secrets.token_urlsafe(_BYTES)
     new = Token(
         name=name, scopes=sorted(set(scopes), key=SCOPES.index), sha256=_hash(text.encode())
@@ -87,7 +91,7 @@ def add(path: Path, name: str, scopes: Collection[Scope]) -> str:
 
     def with_new(tokens: list[Token]) -> list[Token]:
         if any(token.name == name for token in tokens):
-            raise ValueError(f"{path}: there is a token {name!r} already; remove it first")
+            raise ValueError(f"{path}: already has a token {name!r}; remove it first")
         return [*tokens, new]
 
     _change(path, with_new)
@@ -95,7 +99,7 @@ def add(path: Path, name: str, scopes: Collection[Scope]) -> str:
 
 
 def remove(path: Path, name: str) -> None:
-    """Take the token of that name out of the file."""
+    """Remove the token of that name from the file."""
 
     def without(tokens: list[Token]) -> list[Token]:
         rest = [token for token in tokens if token.name != name]
@@ -119,85 +123,80 @@ def _hash(text: bytes) -> str:
 
 
 class Tokens:
-    """The tokens of a file as it is now: it is looked at again, once a second at most.
+    """The tokens of a file as it was at the last `refresh`.
 
-    A file that is gone opens nothing. While one cannot be read the tokens stay as they were for
-    `UNREAD_SECONDS`, after which nothing is open. `tell` is called whenever the file was looked at,
-    with whether it could be read. The first time it must be sound: raises OSError or ValueError.
+    A file that is gone has no tokens. While the file cannot be read, the last tokens stay valid for
+    `UNREAD_SECONDS`, and then none is. `tell` is called after each attempt with whether the file
+    could be read. Raises OSError or ValueError if it is invalid at first.
     """
 
     def __init__(self, path: Path, tell: Callable[[bool], object] = lambda well: None) -> None:
         self._path = path
         self._tell = tell
-        self._tokens, self._seen = _read(path)
-        self._well = time.monotonic()  # when it last could be read, or was as it had been read
-        self._next = self._well + LOOK_SECONDS
-        self._trouble: str | None = None
+        self._tokens, self._identity_read = _read(path)
+        self._last_good = time.monotonic()  # when it last could be read or was unchanged
+        self._error: str | None = None
         tell(True)
 
     def token(self, authorization: bytes) -> Token | None:
-        """Return the token that an ``Authorization`` field shows; None where it is none.
+        """Return the token in an ``Authorization`` field; None if there is no such token.
 
-        Raises `ApiError` while nothing is open because the file cannot be read.
+        Raises `ApiError` if the file could not be read for `UNREAD_SECONDS`.
         """
-        self._look()
+        if time.monotonic() > self._last_good + UNREAD_SECONDS:
+            raise ApiError("no_tokens", "the file of tokens cannot be read; the log says why")
         text = _presented(authorization)
         if not text:
             return None
-        digest, found = _hash(text), None
-        # All are compared, each in constant time: how long it takes tells nothing of any.
+        digest, matching = _hash(text), None
+        # Comparing all, each in constant time, leaks nothing through the time it takes.
         for token in self._tokens:
             if hmac.compare_digest(token.sha256, digest):
-                found = token
-        return found
+                matching = token
+        return matching
 
-    def _look(self) -> None:
-        """See whether the file has changed, if it is time; raise `ApiError` if it is too late."""
+    def refresh(self) -> None:
+        """Reload the file if it changed; to be called every `LOOK_SECONDS` in a thread."""
         now = time.monotonic()
-        if now >= self._next:
-            self._next = now + LOOK_SECONDS
-            try:
-                self._refresh()
-                self._well, self._trouble = now, None
-            except (OSError, ValueError) as error:
-                self._failed(now, str(error))
-            self._tell(self._trouble is None)
-        if self._trouble is not None and now > self._well + UNREAD_SECONDS:
-            raise ApiError("no_tokens", "the file of tokens cannot be read; the log says why")
-
-    def _refresh(self) -> None:
-        """Read the file if it is not that which was read; what could not be, is tried again."""
         try:
-            seen = _identity(self._path.stat())
-            if seen == self._seen:
+            self._reload()
+            self._last_good, self._error = now, None
+        except (OSError, ValueError) as error:
+            self._failed(now, str(error))
+        self._tell(self._error is None)
+
+    def _reload(self) -> None:
+        """Read the file if it changed since, or could not be read."""
+        try:
+            identity = _identity(self._path.stat())
+            if identity == self._identity_read:
                 return
-            tokens, self._seen = _read(self._path)
+            tokens, self._identity_read = _read(self._path)
         except FileNotFoundError:
-            tokens, self._seen = [], None
-        if tokens != self._tokens or self._trouble is not None:
-            log.info("%s: %d tokens from now on", self._path, len(tokens))
+            tokens, self._identity_read = [], None
+        if tokens != self._tokens or self._error is not None:
+            log.info("%s: %d tokens are valid now", self._path, len(tokens))
         self._tokens = tokens
 
-    def _failed(self, now: float, trouble: str) -> None:
-        self._seen = None
-        if now > self._well + UNREAD_SECONDS:
-            trouble = f"no token opens anything: {trouble}"
+    def _failed(self, now: float, message: str) -> None:
+        self._identity_read = None
+        if now > self._last_good + UNREAD_SECONDS:
+            message = f"no token is valid: {message}"
         else:
-            trouble = f"the tokens stay as they were for {UNREAD_SECONDS:g} s at most: {trouble}"
-        if trouble != self._trouble:
-            log.error("%s", trouble)
-        self._trouble = trouble
+            message = f"the last tokens stay valid for {UNREAD_SECONDS:g} s at most: {message}"
+        if message != self._error:
+            log.error("%s", message)
+        self._error = message
 
 
 def _read(path: Path) -> tuple[list[Token], _Identity | None]:
-    """Return the tokens in a file, and which file that was; None if that may not tell.
+    """Return the tokens in a file and its identity; None if it changed a moment ago.
 
-    It is that which was opened, whatever has its name by now, as it was before it was read. One
-    that was written to a moment ago may be again, and look the same.
+    The identity is that of the opened file, from before it was read. A file written a moment ago
+    may be written again within the resolution of its time, and would look unchanged.
     """
-    with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        tokens = _tokens(path, file.read())
+    content, status = read_with_status(path, MOST_BYTES)
+    tokens = _tokens(path, content)
     settled = abs(time.time() - status.st_mtime) > _TICK_SECONDS
     return tokens, _identity(status) if settled else None
 

@@ -1,1 +1,1 @@
-"""From a request's body to its answer, in JSON and in Arrow; and evidence in words."""
+"""Answers to request bodies, in JSON and in Arrow, and their evidence in words."""

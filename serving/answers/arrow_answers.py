@@ -1,4 +1,4 @@
-"""Many files at once, as Arrow: a stream of creates in, a stream of answers out."""
+"""Predictions for many files at once, as Arrow streams."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import FIRST_US, LAST_US, filled
 from birthmark.features import CREATES
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.answers.arrow_messages import refuse_compressed
-from birthmark.serving.answers.histories import PLACES, freshness, with_histories
+from birthmark.serving.answers.histories import DIRECTORY_NAMES, freshness, with_histories
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark_native import MEMBERS, MOST_FILES, Member
 
 MEDIA_TYPE = b"application/vnd.apache.arrow.stream"
-"""Of a stream in Arrow's IPC format."""
+"""The media type of a stream in Arrow's IPC format."""
 
 BINARY = {"schema": {"type": "string", "format": "binary"}}
 IN_ARROW = {"requestBody": {"required": True, "content": {MEDIA_TYPE.decode(): BINARY}}}
-"""The OpenAPI descriptions of bytes, and of a body that is such a stream."""
+"""The OpenAPI descriptions of bytes, and of a request body in Arrow."""
 
 _MEMBERS = {member.name: member for member in MEMBERS if member.files}
 _BYTES = (pa.types.is_binary, pa.types.is_large_binary)
 _TEXT = (pa.types.is_string, pa.types.is_large_string)
-# Those alone that are no larger once they are cast: a dictionary's text may stand in every row.
+# Only types that do not grow when cast: a dictionary could repeat a long text in every row.
 _TYPES: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
     "name": (*_BYTES, *_TEXT),
     "number": (pa.types.is_integer,),
@@ -42,8 +42,8 @@ _TYPES: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
 }
 
 
-def are_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether a request's headers say that its body is such a stream."""
+def is_arrow(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """Return whether the content type of a request is Arrow."""
     for name, value in headers:
         if name == b"content-type":
             return value.partition(b";")[0].strip().lower() == MEDIA_TYPE
@@ -51,43 +51,43 @@ def are_meant(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def answer(model: LoadedModel, body: bytes, three: bool = False) -> tuple[bytes, pa.Table]:
-    """Return a stream of what the model answers to one, a boolean column for each predicate.
+    """Return the answer to a stream of creates, and these creates with their histories.
 
-    With the `three` answers, each has two columns more: ``KEY answer`` (a dictionary of yes, no and
-    unsure) and ``KEY probability``; and there is a column ``told``. The rows stay in their order.
-    The table is the creates (``features.CREATES``) that were asked about, with what was seen before
-    them. Raises `ApiError` for what is no stream of such columns.
+    The answer is a stream with the rows in the same order and a boolean column for each predicate.
+    With `three`, each predicate also has ``KEY answer`` (yes, no or unsure) and
+    ``KEY probability``, and there is a column ``told``, the history scope. The creates have the
+    columns ``features.CREATES``. Raises `ApiError` for an invalid stream.
     """
-    asked = with_histories(model.live, _asked(body))
-    columns: dict[str, Any] = dict(model.answers(asked))
+    creates = with_histories(model.live, _read_creates(body))
+    columns: dict[str, Any] = dict(model.answers(creates))
     if three:
-        for key, said in model.said(asked).items():
-            columns[f"{key} answer"] = pa.DictionaryArray.from_arrays(said.words, WORDS)
-            columns[f"{key} probability"] = said.probabilities
-        columns["told"] = pa.DictionaryArray.from_arrays(model.told(asked), TOLD)
-    about = {"model": model.version, "kind": model.kind, "point": model.point}
+        for key, answers in model.three_way_answers(creates).items():
+            columns[f"{key} answer"] = pa.DictionaryArray.from_arrays(answers.words, WORDS)
+            columns[f"{key} probability"] = answers.probabilities
+        columns["told"] = pa.DictionaryArray.from_arrays(model.scopes_used(creates), HISTORY_SCOPES)
+    metadata = {"model": model.version, "kind": model.kind, "point": model.point}
     if model.live is not None:
-        about["live"] = json.dumps(freshness(model.live))
-    table = pa.table(columns).replace_schema_metadata(about)
+        metadata["live"] = json.dumps(freshness(model.live))
+    table = pa.table(columns).replace_schema_metadata(metadata)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    written: bytes = sink.getvalue().to_pybytes()
-    return written, asked
+    encoded: bytes = sink.getvalue().to_pybytes()
+    return encoded, creates
 
 
 def creates(body: bytes) -> pa.Table:
-    """Return the creates (``features.CREATES``) that a stream of requests is about."""
-    return filled(_asked(body), CREATES)
+    """Return the creates (``features.CREATES``) in a stream."""
+    return filled(_read_creates(body), CREATES)
 
 
-def _asked(body: bytes) -> pa.Table:
-    """Return the same, and whatever else names their directories."""
-    asked = _read(body)
-    known = {_column(member): _cast(asked, member) for member in _MEMBERS.values()}
+def _read_creates(body: bytes) -> pa.Table:
+    """Return the creates in a stream, with all columns that name their directories."""
+    creates = _read(body)
+    columns = {_column(member): _cast(creates, member) for member in _MEMBERS.values()}
     for member in _MEMBERS.values():
-        _check_values(member, known[_column(member)])
-    return pa.table(known)
+        _check_values(member, columns[_column(member)])
+    return pa.table(columns)
 
 
 def _column(member: Member) -> str:
@@ -95,7 +95,7 @@ def _column(member: Member) -> str:
 
 
 def _type(member: Member) -> pa.DataType:
-    return CREATES.field(member.column).type if member.column else PLACES[member.name]
+    return CREATES.field(member.column).type if member.column else DIRECTORY_NAMES[member.name]
 
 
 def _read(body: bytes) -> pa.Table:
@@ -117,31 +117,31 @@ def _read(body: bytes) -> pa.Table:
 
 
 def _check_columns(schema: pa.Schema) -> None:
-    for name, found in zip(schema.names, schema.types, strict=True):
+    for name, type in zip(schema.names, schema.types, strict=True):
         if name not in _MEMBERS or schema.names.count(name) > 1:
             _refuse(f"expected the columns {', '.join(_MEMBERS)}, each at most once", name)
         member = _MEMBERS[name]
-        may_lack = found == pa.null() and not member.needed
-        if not may_lack and not any(is_type(found) for is_type in _TYPES[member.kind]):
-            _refuse(f"expected {_type(member)}, found {found}", name)
-        if pa.types.is_timestamp(found) and found.tz is None:
-            _refuse(f"expected times with a time zone, found {found}", name)
+        may_lack = type == pa.null() and not member.needed
+        if not may_lack and not any(is_type(type) for is_type in _TYPES[member.kind]):
+            _refuse(f"expected {_type(member)}, found {type}", name)
+        if pa.types.is_timestamp(type) and type.tz is None:
+            _refuse(f"expected times with a time zone, found {type}", name)
     if "name" not in schema.names:
         _refuse("expected a column of names", "name")
 
 
-def _cast(asked: pa.Table, member: Member) -> pa.Array:
+def _cast(creates: pa.Table, member: Member) -> pa.Array:
     wanted = _type(member)
-    if member.name not in asked.column_names:
-        return pa.nulls(len(asked), wanted)
+    if member.name not in creates.column_names:
+        return pa.nulls(len(creates), wanted)
     try:
-        return asked[member.name].cast(wanted).combine_chunks()
+        return creates[member.name].cast(wanted).combine_chunks()
     except pa.ArrowException as error:
         _refuse(f"expected {wanted}: {error}", member.name)
 
 
 def _check_values(member: Member, values: pa.ChunkedArray) -> None:
-    """Refuse values that a request in JSON could not have, either."""
+    """Refuse values that are invalid in JSON requests, too."""
     name, most = member.name, member.most
     if member.needed and values.null_count:
         _refuse(f"expected a {name} in every row", name)
@@ -149,8 +149,8 @@ def _check_values(member: Member, values: pa.ChunkedArray) -> None:
         case "name":
             _require(_is_within(pc.binary_length(values), 1, most), name, f"1 to {most} bytes")
             for forbidden in (b"/", b"\0"):
-                found = pc.match_substring(values, forbidden)
-                _require(pc.invert(found), name, "a name in its directory, without / and NUL")
+                matches = pc.match_substring(values, forbidden)
+                _require(pc.invert(matches), name, "a name in its directory, without / and NUL")
         case "number":
             _require(pc.less_equal(values, most), name, f"at most {most}")
         case "path":

@@ -1,6 +1,6 @@
-"""The messages that an Arrow stream is made of, as far as it must be known before it is read.
+"""A check that an Arrow stream is not compressed, before it is read.
 
-A compressed buffer may be a thousand times as long once it is read, and nothing bounds it.
+A compressed buffer may grow a thousandfold when read, and Arrow sets no limit.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import struct
 import pyarrow as pa
 
 _HEADER, _COMPRESSION = 2, 3
-"""The places of ``Message.header`` and ``RecordBatch.compression`` in Arrow's ``Message.fbs``."""
+"""The numbers of ``Message.header`` and ``RecordBatch.compression`` in Arrow's ``Message.fbs``."""
 
 
 def refuse_compressed(stream: bytes) -> None:
-    """Raise ``ValueError`` if a record batch of a stream is compressed, or none can be read."""
+    """Raise ``ValueError`` if a record batch of a stream is compressed or malformed."""
     for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(stream)):
         if message.type == "record batch" and _is_compressed(memoryview(message.metadata)):
             raise ValueError("a batch is compressed")
@@ -32,12 +32,12 @@ def _is_compressed(metadata: memoryview) -> bool:
 
 
 def _offset(metadata: memoryview, place: int) -> int:
-    """Return where that leads to which is written at `place` (FlatBuffers' ``uoffset_t``)."""
+    """Return the target of the offset at `place` (FlatBuffers' ``uoffset_t``)."""
     return place + int(struct.unpack_from("<I", metadata, place)[0])
 
 
 def _member(metadata: memoryview, table: int, number: int) -> int | None:
-    """Return where a table has its member of a number; None if it has not."""
+    """Return the position of a table's member by its number; None if it has none."""
     vtable = table - int(struct.unpack_from("<i", metadata, table)[0])
     (size,) = struct.unpack_from("<H", metadata, vtable)
     entry = 4 + 2 * number

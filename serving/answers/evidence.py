@@ -1,4 +1,4 @@
-"""How answers are shown."""
+"""Answers and their evidence as text."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ from collections.abc import Mapping
 from typing import Any
 
 from birthmark.predictor.models.kinds import KINDS
+from birthmark.predictor.models.words import listed
 
 STYLES = {"yes": "green", "no": "red", "unsure": "dim"}
-"""How answers look in a terminal."""
-
-_BESIDES = ("against", "because")
-"""The members of evidence that tell more than what decided."""
+"""The style of each answer in a terminal."""
 
 
 def in_percent(probability: float | None) -> str:
-    """Return how likely something is, such as ``99.6%``; a dash where that is not known."""
+    """Return a probability as ``99.60%``; a dash for None."""
     return "–" if probability is None else f"{probability:.2%}"
 
 
 def in_words(answer: Mapping[str, Any]) -> str:
-    """Return the evidence of an answer that is explained, as the kind that gave it puts it."""
+    """Return the evidence of an explained answer, in the words of its kind of model."""
     return KINDS[answer["kind"]].in_words(answer["evidence"])
 
 
 def in_brief(answer: Mapping[str, Any]) -> str:
-    """Return as `in_words` what decided, without what spoke against it or for it as well."""
-    told = {name: each for name, each in answer["evidence"].items() if name not in _BESIDES}
-    return in_words({**answer, "evidence": told | dict.fromkeys(_BESIDES, ())})
+    """Return the first reason alone, without further ones and without evidence against it."""
+    evidence = answer["evidence"]
+    shorter: dict[str, Any] = {name: [] for name in ("against",) if name in evidence}
+    if because := evidence.get("because"):
+        more = evidence["share"] >= evidence["usual"]
+        shorter["because"] = [reason for reason in because if (reason["by"] > 0) == more][:1]
+    return in_words({**answer, "evidence": evidence | shorter})
+
+
+def why(predicate: str, prediction: Mapping[str, Any], *, brief: bool = False) -> str:
+    """Return the reason for a predicate's answer: the answers that imply it, or its evidence."""
+    implied = prediction["implied"].get(predicate)
+    if implied is not None:
+        return f"follows from {listed(implied) if len(implied) < 3 else 'the other answers'}"
+    return (in_brief if brief else in_words)(prediction["predicates"][predicate])

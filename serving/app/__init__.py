@@ -1,13 +1,13 @@
-"""The web application: its routes, and the OpenAPI document that describes them."""
+"""The web application: its routes and their OpenAPI document."""
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.serving.app.application import create_app as create_app
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.serving.app.application": ["create_app"],

@@ -14,13 +14,13 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.data.common.sizes import size
-from birthmark.predictor.allocation.verdicts import Room
+from birthmark.predictor.allocation.verdicts import RegionCapacity
 from birthmark.serving.access.guard import Guard
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.app.openapi import describe
 from birthmark.serving.app.routes import FAST_PATH, router
 from birthmark.serving.fast_path.dispatch import FastPath
-from birthmark.serving.http.connections import LOOK_SECONDS, look_after
+from birthmark.serving.http.connections import LOOK_SECONDS, check_connections
 from birthmark.serving.http.tls import context
 from birthmark.serving.limits.limits import Limits, allow_files
 from birthmark.serving.live.received import LOOK_SECONDS as SILENCE_SECONDS
@@ -28,7 +28,7 @@ from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Measured, Metrics
-from birthmark.serving.models.moved import Moved
+from birthmark.serving.models.threshold_watcher import ThresholdWatcher
 from birthmark.serving.page.history import SAMPLE_SECONDS
 from birthmark.serving.page.routes import router as pages
 from birthmark.serving.page.view import Page
@@ -39,11 +39,11 @@ from birthmark.training.registry.versions import Registry
 from birthmark_native import SharedHistory
 
 Work = Callable[[], Awaitable[object] | None]
-"""What is done time and again, beside the requests."""
+"""Periodic work, beside the requests."""
 
 
 class State(TypedDict):
-    """What every request finds in its ``state``."""
+    """The ``state`` of every request."""
 
     service: Service
     limits: Limits
@@ -52,31 +52,30 @@ class State(TypedDict):
 
 
 class Application(FastAPI):
-    """The framework's application, and what every request passes before it comes there.
+    """FastAPI's application behind `front`, which every request passes first.
 
-    The framework's own wrappings cost about as much as an answer; what is asked at every create
-    does not pass them.
+    FastAPI's own middleware costs about as much as an answer; predictions and hints bypass it.
     """
 
     front: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Take a call."""
+        """Pass a call to `front`."""
         await self.front(scope, receive, send)
 
 
 ADD_SECONDS = 1.0
-"""How long a worker's answers may be missing from the metrics that others tell."""
+"""Maximum lag of a worker's counters in another worker's /metrics."""
 
-MOVED_SECONDS = 0.5
-"""How often thresholds are looked for that a follower moved."""
+THRESHOLD_SECONDS = 0.5
+"""Polling interval for updated thresholds."""
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application that answers from the registry of `settings`.
 
-    It has its own metrics. To start is to look once for a published model and to load it; if there
-    is none, or it cannot be loaded, answers are 503 until one is.
+    It has its own metrics. At start it loads the published model. While none is loaded, requests
+    get 503.
     """
     metrics = Metrics(settings.stale_days)
     limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
@@ -85,10 +84,10 @@ def create_app(settings: Settings) -> FastAPI:
     app = Application(
         title="Birthmark",
         summary="Predicts what a file will become at the moment it is created",
-        lifespan=lambda _: _running(settings, metrics, limits, tokens),
+        lifespan=lambda _: _lifespan(settings, metrics, limits, tokens),
         exception_handlers=HANDLERS,
         redirect_slashes=False,
-        # Their pages load scripts from elsewhere; /openapi.json describes the service.
+        # FastAPI's pages of documentation load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
     )
@@ -103,7 +102,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def live_history(settings: Settings) -> SharedHistory | None:
-    """Return what tells of creates as `settings` say, if anything does."""
+    """Return the live history of the `settings`, if any."""
     if settings.history is None:
         return None
     limits = settings.history_age, settings.history_lag, settings.history_loss
@@ -111,33 +110,43 @@ def live_history(settings: Settings) -> SharedHistory | None:
 
 
 @asynccontextmanager
-async def _running(
+async def _lifespan(
     settings: Settings, metrics: Metrics, limits: Limits, tokens: Tokens | None
 ) -> AsyncIterator[State]:
-    """Yield what answers requests, while what runs beside them does."""
+    """Yield the state for requests, while the periodic work runs."""
     registry = Registry(settings.registry)
-    room = Room.of(size(settings.region))
+    room = RegionCapacity.of(size(settings.region))
     live = live_history(settings)
     slot = ModelSlot(registry, settings.model, settings.point, room, metrics, live)
-    moved = Moved(settings.history)
-    metrics.tell_of(live, lambda: moved.in_force(slot.model))
+    thresholds = ThresholdWatcher(settings.history, live)
+    metrics.watch_live_history(live, lambda: thresholds.in_force(slot.model))
     await slot.refresh()
     with logged(settings, metrics.registry) as log:
-        receiver = Receiver(settings) if settings.receive else None
+        receiver = Receiver(settings, lambda: slot.model) if settings.receive else None
         service = Service(
-            settings, slot, metrics, limits, log, tokens, live=live, receiver=receiver, moved=moved
+            settings,
+            slot,
+            metrics,
+            limits,
+            log,
+            tokens,
+            live=live,
+            receiver=receiver,
+            thresholds=thresholds,
         )
         page = Page(service, registry)
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),
-            (LOOK_SECONDS, partial(look_after, limits)),
+            (LOOK_SECONDS, partial(check_connections, limits)),
             (ADD_SECONDS, metrics.add_answers),
-            (MOVED_SECONDS, lambda: asyncio.to_thread(moved.look, slot.model)),
+            (THRESHOLD_SECONDS, lambda: asyncio.to_thread(thresholds.refresh, slot.model)),
             (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
         ]
+        if tokens is not None:
+            work.append((LOOK_SECONDS, partial(asyncio.to_thread, tokens.refresh)))
         if receiver is not None:
-            work.append((SILENCE_SECONDS, partial(asyncio.to_thread, receiver.let_go)))
-        tasks = [asyncio.create_task(_every(*each)) for each in work]
+            work.append((SILENCE_SECONDS, partial(asyncio.to_thread, receiver.release_if_silent)))
+        tasks = [asyncio.create_task(_repeat(*each)) for each in work]
         yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
     for task in tasks:
         task.cancel()
@@ -146,9 +155,9 @@ async def _running(
     metrics.add_answers()
 
 
-async def _every(seconds: float, work: Work) -> None:
-    """Do `work` for ever, `seconds` after each time before."""
+async def _repeat(seconds: float, work: Work) -> None:
+    """Do `work` for ever, with pauses of `seconds`."""
     while True:
         await asyncio.sleep(seconds)
-        if (doing := work()) is not None:
-            await doing
+        if (pending := work()) is not None:
+            await pending

@@ -1,12 +1,7 @@
-"""The description of the HTTP interface, as ``docs/openapi.json`` has it.
-
-python -m birthmark.serving.app.openapi > docs/openapi.json
-"""
+"""The OpenAPI document of the service, ``docs/openapi.json``."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -18,17 +13,16 @@ from birthmark.serving.access.guard import CHANGES, needed
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.messages.errors import TYPES
 from birthmark.serving.messages.query import ANSWERS
-from birthmark.serving.settings import Settings
 
 VERSION = "1"
-"""Of the interface; its paths begin with it."""
+"""The version of the API; its paths begin with it."""
 
 _ANY = {400, 408, 413, 431, 500, 503}
-"""What every request may end in."""
+"""Statuses of errors that every request may get."""
 
-_OF_BODIES = {422}
-_OF_TOKENS = {401, 403}
-_OF_CHANGES = {403, 415, 421}
+_WITH_BODY = {422}
+_WITH_TOKEN = {401, 403}
+_ON_CHANGE = {403, 415, 421}
 _ALSO: Mapping[tuple[str, str], set[int]] = {
     ("/v1/model", "put"): {404, 409},
     ("/v1/hints/report", "post"): {409},
@@ -38,8 +32,11 @@ _ALSO: Mapping[tuple[str, str], set[int]] = {
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "how to show a token"},
     403: {"WWW-Authenticate": "the scope that is needed"},
-    503: {"Retry-After": "seconds after which to ask again, where others were too many"},
+    503: {"Retry-After": "seconds after which to retry, if the service is overloaded"},
 }
+_PHRASES = {413: "Content Too Large", 422: "Unprocessable Content"}
+"""Reason phrases of RFC 9110; before 3.13, Python has those of older RFCs."""
+
 _SECURITY = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "a token"},
     "basic": {"type": "http", "scheme": "basic", "description": "a token as the password"},
@@ -47,7 +44,7 @@ _SECURITY = {
 _ANSWERS = {
     "name": "answers",
     "in": "query",
-    "description": "with `three`, a stream has each predicate's answer and probability as well",
+    "description": "with `three`, a stream also has each predicate's answer and probability",
     "schema": {"type": "string", "enum": list(ANSWERS)},
 }
 _TAG = {"ETag": {"schema": {"type": "string"}, "description": "of this image"}}
@@ -59,41 +56,41 @@ def describe(app: FastAPI) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             _complete(path, method, operation)
-    _by_hand(document["paths"])
+    _add_other_formats(document["paths"])
     components = document["components"]
     components["responses"] = {
         f"Error{status}": _error(status) for status in sorted(set(TYPES.values()))
     }
     components["securitySchemes"] = _SECURITY
-    whole: dict[str, Any] = _whole(document)
-    return whole
+    described: dict[str, Any] = _with_integers(document)
+    return described
 
 
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
-    """Add what the guard and the server do: who may ask, and the errors."""
+    """Add the scopes that the guard checks, and the errors."""
     scope = needed(method.upper(), path)
     statuses = set(_ANY) | _ALSO.get((path, method), set())
     if "requestBody" in operation:
-        statuses |= _OF_BODIES
+        statuses |= _WITH_BODY
     if (method.upper(), path) in CHANGES:
-        statuses |= _OF_CHANGES
+        statuses |= _ON_CHANGE
     if scope is not None:
-        statuses |= _OF_TOKENS
+        statuses |= _WITH_TOKEN
         operation["security"] = [{"bearer": []}, {"basic": []}, {}]
-        operation["description"] += f" Needs the scope `{scope}` where there are tokens."
+        operation["description"] += f" Needs the scope `{scope}` if the service has tokens."
     responses = operation["responses"]
     responses.pop("default")
     for status in sorted(statuses):
         responses[str(status)] = {"$ref": f"#/components/responses/Error{status}"}
 
 
-def _by_hand(paths: dict[str, Any]) -> None:
-    """Add what is neither JSON nor in a body."""
+def _add_other_formats(paths: dict[str, Any]) -> None:
+    """Add parameters, header fields, and bodies that are not JSON."""
     arrow = arrow_answers.MEDIA_TYPE.decode()
-    asked = paths["/v1/predictions"]["post"]
-    asked["parameters"] = [_ANSWERS]
-    asked["requestBody"]["content"][arrow] = arrow_answers.BINARY
-    asked["responses"]["200"]["content"][arrow] = arrow_answers.BINARY
+    predictions = paths["/v1/predictions"]["post"]
+    predictions["parameters"] = [_ANSWERS]
+    predictions["requestBody"]["content"][arrow] = arrow_answers.BINARY
+    predictions["responses"]["200"]["content"][arrow] = arrow_answers.BINARY
     image = paths["/v1/model/image"]["get"]
     image["parameters"] = [
         _header("If-None-Match", "the tag of the image that the client has"),
@@ -115,27 +112,30 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 
 def _error(status: int) -> dict[str, Any]:
-    """Return the response for a status, whose types of errors are those of `TYPES`."""
+    """Return the response for a status, with the types of its errors (`TYPES`)."""
     detail = {
-        "type": {"type": "string", "enum": [type for type, own in TYPES.items() if own == status]},
+        "type": {
+            "type": "string",
+            "enum": [type for type, code in TYPES.items() if code == status],
+        },
         "message": {"type": "string"},
         "field": {"type": ["string", "null"]},
         "value": {},
     }
-    found: dict[str, Any] = {
-        "description": HTTPStatus(status).phrase,
+    response: dict[str, Any] = {
+        "description": _PHRASES.get(status, HTTPStatus(status).phrase),
         "content": {"application/json": {"schema": _of({"error": _of(detail)})}},
     }
     if status in _HEADERS:
-        found["headers"] = {
+        response["headers"] = {
             name: {"description": what, "schema": {"type": "string"}}
             for name, what in _HEADERS[status].items()
         }
-    return found
+    return response
 
 
 def _of(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an object with these members, and no others."""
+    """Return the JSON schema of an object with exactly these members."""
     return {
         "type": "object",
         "properties": members,
@@ -144,22 +144,10 @@ def _of(members: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _whole(value: Any) -> Any:
-    """Return a document with whole numbers as such: the framework writes 4095 as 4095.0."""
+def _with_integers(value: Any) -> Any:
+    """Return a document with whole numbers as integers: FastAPI writes 4095 as 4095.0."""
     if isinstance(value, dict):
-        return {key: _whole(each) for key, each in value.items()}
+        return {key: _with_integers(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [_whole(each) for each in value]
+        return [_with_integers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def main() -> None:
-    """Print the document."""
-    from birthmark.serving.app.application import create_app
-
-    json.dump(create_app(Settings()).openapi(), sys.stdout, indent=1)
-    print()
-
-
-if __name__ == "__main__":
-    main()

@@ -45,17 +45,17 @@ class ImageResponse(Response):
 
 
 EXPLAINED = 1000
-"""The most files that are explained in one request."""
+"""The most files that one request can have explained."""
 
 SHORT = 16 * 1024
-"""The longest body, bytes, that holds neither files nor a create."""
+"""The largest body, bytes, of requests without files or creates."""
 
 CurrentService = Annotated[Service, Depends(_service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
 
 FAST_PATH = {"/v1/predictions": endpoints.predictions, "/v1/hints": endpoints.hints}
-"""What is answered without the framework's routing (``serving.fast_path.dispatch``)."""
+"""Endpoints that bypass FastAPI's routing (``serving.fast_path.dispatch``)."""
 
 router.add_api_route(
     "/v1/predictions",
@@ -79,30 +79,30 @@ router.add_api_route(
     openapi_extra=body_schema(EXPLAINED),
 )
 async def explain(request: Request, service: CurrentService) -> Response:
-    """Predict what a file, or each of a list, will become, and tell why."""
+    """Predict what a file, or each of a list, will become, and explain why."""
     body = await body_of(request)
     return await run_in_threadpool(_explained, service.model, body)
 
 
 def _explained(model: Callable[[], LoadedModel], body: bytes) -> Response:
     files = parse(body)
-    if (found := len(files.names)) > EXPLAINED:
-        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {found}")
+    if (count := len(files.names)) > EXPLAINED:
+        raise ApiError("invalid_request", f"expected at most {EXPLAINED} files, found {count}")
     return _json((explain_list if files.listed else explain_one)(model(), files))
 
 
 def _json(explained: Mapping[str, Any]) -> Response:
-    """Return the answer; a list is written piece by piece, so that others run in between."""
-    if (every := explained.get("predictions")) is None:
+    """Return the answer; a list is encoded piece by piece, so that other threads can run."""
+    if (predictions := explained.get("predictions")) is None:
         return Response(to_json(explained), media_type="application/json")
     head = to_json({**explained, "predictions": []}).removesuffix(b"]}")
-    content = b"%b%b]}" % (head, b",".join(map(to_json, every)))
+    content = b"%b%b]}" % (head, b",".join(map(to_json, predictions)))
     return Response(content, media_type="application/json")
 
 
 @router.get("/v1/model")
 async def model(service: CurrentService) -> responses.ModelResponse:
-    """Tell which model answers, and what it was trained on."""
+    """Describe the current model and its training data."""
     loaded = service.model()
     return {
         "version": loaded.version,
@@ -117,7 +117,7 @@ async def model(service: CurrentService) -> responses.ModelResponse:
 
 @router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
 async def publish(request: Request, service: CurrentService) -> responses.Published:
-    """Make a stored version, whose checksums hold, the one that answers."""
+    """Publish a stored version, after verifying its checksums."""
     choice = parsed(Choice, short(await body_of(request)))
     before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
     await service.slot.refresh()
@@ -125,7 +125,7 @@ async def publish(request: Request, service: CurrentService) -> responses.Publis
 
 
 def short(body: bytes) -> bytes:
-    """Return a body; raise `ApiError` where it is longer than what is expected can be."""
+    """Return a body; raise `ApiError` if it is larger than `SHORT`."""
     if len(body) > SHORT:
         raise ApiError("body_too_large", f"expected a body of at most {SHORT} bytes")
     return body
@@ -150,13 +150,13 @@ def _publish(registry: Registry, version: str) -> str | None:
 @router.head("/v1/model/image", include_in_schema=False)
 @router.get("/v1/model/image", response_class=ImageResponse)
 async def image(request: Request, service: CurrentService) -> Response:
-    """Return the hint image of the model that answers, for kernels to load."""
-    known = request.headers.get("if-none-match", "")
+    """Return the hint image of the current model, for kernels to load."""
+    etags = request.headers.get("if-none-match", "")
     seconds = long_polling.wanted_seconds(request.headers.get("prefer", ""))
     applied = {"preference-applied": f"wait={seconds}"} if seconds else {}
 
     def is_new() -> bool:
-        return not matches(service.hints()[1].etag, known)
+        return not matches(service.hints()[1].etag, etags)
 
     if seconds and request.method == "GET":
         await long_polling.until(is_new, service.slot, service.limits, request.receive, seconds)
@@ -169,10 +169,10 @@ async def image(request: Request, service: CurrentService) -> Response:
 
 @router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
 async def report(request: Request, service: CurrentService) -> Response:
-    """Take what a helper's hook has counted, to be shown among the metrics."""
+    """Receive the counters of a helper's hook, to be shown among the metrics."""
     body = short(await body_of(request))
-    shown = request.headers.get("authorization", "").encode("latin-1")
-    token = None if service.tokens is None else service.tokens.token(shown)
+    authorization = request.headers.get("authorization", "").encode("latin-1")
+    token = None if service.tokens is None else service.tokens.token(authorization)
     owner = None if token is None else token.name
     take = service.metrics.reports.take
     await service.reporting.run(service.limits, lambda: take(parsed(Report, body), owner))
@@ -181,23 +181,23 @@ async def report(request: Request, service: CurrentService) -> Response:
 
 @router.post("/v1/history", status_code=204, openapi_extra=arrow_answers.IN_ARROW)
 async def history(request: Request, service: CurrentService) -> Response:
-    """Take what a follower on another host has seen, for creates to be told of it."""
+    """Receive an update of the live history from a follower on another host."""
     body = await body_of(request)
     if (receiver := service.receiver) is None:
-        raise ApiError("not_receiving", "the service was not begun with --receive")
+        raise ApiError("not_receiving", "the service was not started with --receive")
     await service.receiving.run(service.limits, lambda: receiver.take(body))
     return Response(status_code=204)
 
 
 @router.get("/healthz")
 async def health() -> responses.Status:
-    """Tell that the process is up."""
+    """Report that the process is up."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 async def ready(service: CurrentService) -> responses.Status:
-    """Tell whether a model is loaded."""
+    """Report whether a model is loaded."""
     service.model()
     return {"status": "ready"}
 

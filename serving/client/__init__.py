@@ -1,11 +1,11 @@
-"""Clients of the service, for programs that ask at every create: they never wait long nor fail.
+"""Clients of the service, for programs that predict at every create: they neither block nor fail.
 
 This folder imports nothing of the service.
 """
 
 from typing import TYPE_CHECKING
 
-from birthmark.data.common.lazy import offered
+from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.serving.client.client import AsyncClient as AsyncClient
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from birthmark.serving.client.questions import Prediction as Prediction
     from birthmark.serving.client.questions import Predictions as Predictions
 
-__getattr__, __all__ = offered(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
         "birthmark.serving.client.client": ["AsyncClient", "Client", "ServiceError"],

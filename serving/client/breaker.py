@@ -1,4 +1,4 @@
-"""When to stop asking for a while: as the file systems' hook does (``layout_hint/hook``)."""
+"""A circuit breaker, as in the file systems' hook (``layout_hint/hook``)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 
 FAILURES = 5
-"""So many failures in a row open a breaker."""
+"""Consecutive failures that open a breaker."""
 
 FIRST_SECONDS, LONGEST_SECONDS = 0.1, 30.0
-"""For how long nothing is asked then, and what that is doubled up to."""
+"""The first pause between requests, and the longest; the pause doubles with each failure."""
 
 
 class Breaker:
-    """Opens after failures in a row; then one question in a while probes, until one is answered."""
+    """Opens after consecutive failures, and then lets single probes through until one succeeds."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -23,11 +23,11 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether only probes are asked."""
+        """Whether only probes may be sent."""
         return self._wait > 0
 
     def may_ask(self) -> bool:
-        """Tell whether a question may be asked; while the breaker is open, one after each wait."""
+        """Return whether to send a request; while the breaker is open, one after each pause."""
         if not self.is_open:
             return True
         now = self._now()
@@ -37,11 +37,11 @@ class Breaker:
         return True
 
     def succeeded(self) -> None:
-        """Take note of an answer."""
+        """Record an answer."""
         self._failures, self._wait = 0, 0.0
 
     def failed(self) -> None:
-        """Take note that there was none."""
+        """Record a failure."""
         self._failures += 1
         if self.is_open:
             self._wait = min(2 * self._wait, LONGEST_SECONDS)

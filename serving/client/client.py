@@ -1,7 +1,7 @@
-"""Clients of the service, for programs that ask at every create: they never wait long nor fail.
+"""Clients of the service, for programs that predict at every create: they neither block nor fail.
 
-No answer in time, or none that can be read, is a *no*, which its ``answered`` tells from one that
-was given. After failures in a row a client stops asking for a while (`serving.client.breaker`).
+Without a valid answer in time, the result is *no* with ``answered`` false. After consecutive
+failures a client pauses its requests (`serving.client.breaker`).
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 DEADLINE = 0.05
-"""How long a call for predictions or hints takes at most by default, seconds."""
+"""The default deadline of a call for predictions or hints, seconds."""
 
 PATIENCE = 30.0
-"""How long people wait, for an explanation."""
+"""The default deadline of a call for an explanation, seconds: people wait for it."""
 
-_IDLE_SECONDS = 60.0  # less than the service's own, so that it does not close one that is asked on
+_IDLE_SECONDS = 60.0  # less than the service's, which could close a connection in use
 _CLOSING_SECONDS = 1.0
-_MOST_BYTES = 64 * 1024 * 1024  # far more than is answered to the most files of one request
+_MOST_BYTES = 64 * 1024 * 1024  # far more than the largest answer
 _Answer = TypeVar("_Answer")
-_Told = TypeVar("_Told", Prediction, Predictions, Hint)
+_Reply = TypeVar("_Reply", Prediction, Predictions, Hint)
 _Result = TypeVar("_Result")
 
 
 class ServiceError(Exception):
-    """There was no answer, or an error for one.
+    """The service sent an error, or no answer.
 
-    `status`, `type`, `field` and `value` are those of the error (``docs/serving.md``), and None
-    where the service sent none.
+    `status`, `type`, `field` and `value` are members of the error (``docs/serving.md``), and None
+    if the service sent none.
     """
 
     def __init__(
@@ -61,20 +61,20 @@ class ServiceError(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        found = error or {}
-        self.type: str | None = found.get("type")
-        self.field: str | None = found.get("field")
-        self.value: Any = found.get("value")
+        members = error or {}
+        self.type: str | None = members.get("type")
+        self.field: str | None = members.get("field")
+        self.value: Any = members.get("value")
 
 
 class AsyncClient:
-    """Asks a service from a program on asyncio. It keeps its connections; close it at the end.
+    """A client for programs on asyncio. It keeps connections open; close it at the end.
 
     Parameters
     ----------
-    url : where the service answers, as it says: ``http://…``, ``https://…`` or ``unix:PATH``.
-    token : what it is shown, if it wants one.
-    deadline : how long a prediction or a hint may take, from the call to its return, seconds.
+    url : of the service: ``http://…``, ``https://…`` or ``unix:PATH``.
+    token : sent with each request, if the service needs one.
+    deadline : of a prediction or a hint, from the call to its return, seconds.
     certificates : file of the certificates to trust for HTTPS, PEM; else the system's.
 
     """
@@ -90,14 +90,14 @@ class AsyncClient:
         self.deadline = deadline
         self._breaker = Breaker()
         self._http = _connections(url, token, certificates)
-        self._asked: set[asyncio.Task[tuple[int, bytes]]] = set()
+        self._tasks: set[asyncio.Task[tuple[int, bytes]]] = set()
         self._at = _without_password(url)
 
     def __repr__(self) -> str:
         return f"<AsyncClient of {self._at}>"
 
-    # The next three are no `async def`: their time runs from the call on, not from when the loop
-    # comes to it.
+    # The next three are not `async def`, so that their deadline starts at the call, not when the
+    # loop runs them.
 
     def predict(
         self, name: Name, *, deadline: float | None = None, **known: Unpack[Known]
@@ -115,8 +115,8 @@ class AsyncClient:
     ) -> Coroutine[Any, Any, Predictions]:
         """Predict what up to 10,000 files will become, by one version of the model.
 
-        With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
-        table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
+        With `three`, the result distinguishes no from unsure and has probabilities. A table has the
+        columns that ``docs/serving.md`` lists. Raises ValueError for more files.
         """
         end = self._end(deadline)
         question, rows = questions.predictions(files, three)
@@ -130,24 +130,24 @@ class AsyncClient:
         deadline: float | None = None,
         **known: Unpack[Attributes],
     ) -> Coroutine[Any, Any, Hint]:
-        """Tell whether what is being created will be hot."""
+        """Predict whether a file or directory that is being created will be hot."""
         end = self._end(deadline)
         return self._answered(questions.hint(name, is_directory, known), end, Hint(False))
 
     async def explain(
         self, name: Name, *, deadline: float = PATIENCE, **known: Unpack[Known]
     ) -> dict[str, Any]:
-        """Predict, and tell why, for people: raise `ServiceError` where there is no answer."""
+        """Explain a prediction, for people; raise `ServiceError` without an answer."""
         return await self._send(questions.explanation(name, known), self._end(deadline))
 
     async def model(self, *, deadline: float = PATIENCE) -> dict[str, Any]:
-        """Tell which model answers; raise `ServiceError` where there is no answer."""
+        """Describe the current model; raise `ServiceError` without an answer."""
         return await self._send(questions.model(), self._end(deadline))
 
     async def close(self) -> None:
-        """Close the connections; wait a moment for those that are being made."""
-        if self._asked:
-            _, late = await asyncio.wait(self._asked, timeout=_CLOSING_SECONDS)
+        """Close the connections; wait a moment for pending requests."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=_CLOSING_SECONDS)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
@@ -162,21 +162,21 @@ class AsyncClient:
     def _end(self, deadline: float | None) -> float:
         return time.monotonic() + (self.deadline if deadline is None else deadline)
 
-    async def _answered(self, question: Question[_Told], end: float, nothing: _Told) -> _Told:
-        """Return the answer; where there is none, `nothing`, and why."""
+    async def _answered(self, question: Question[_Reply], end: float, nothing: _Reply) -> _Reply:
+        """Return the answer; without one, `nothing` with the reason."""
         try:
             return await self._ask(question, end)
         except ServiceError as error:
             return replace(nothing, why=str(error))
 
     async def _ask(self, question: Question[_Answer], end: float) -> _Answer:
-        """Return the answer, if the breaker lets the question through; tell the breaker."""
+        """Return the answer, if the breaker lets the question through; report to the breaker."""
         if not self._breaker.may_ask():
-            raise ServiceError("not asked: there were no answers before")
+            raise ServiceError("not sent: earlier requests got no answers")
         try:
             answer = await self._send(question, end)
         except ServiceError as error:
-            # An error that is the question's own was answered: the service is there.
+            # An error in the request was answered, so the service is there.
             if error.type is not None and error.status is not None and error.status < 500:
                 self._breaker.succeeded()
             else:
@@ -186,7 +186,7 @@ class AsyncClient:
         return answer
 
     async def _send(self, question: Question[_Answer], end: float) -> _Answer:
-        """Return the answer if it is there by `end`, else raise `ServiceError`."""
+        """Return the answer if it comes by `end`, else raise `ServiceError`."""
         left = max(end - time.monotonic(), 0)
         try:
             status, body = await self._in_time(question, left)
@@ -204,13 +204,13 @@ class AsyncClient:
     async def _in_time(self, question: Question[Any], left: float) -> tuple[int, bytes]:
         """Return the answer's status and body; raise TimeoutError if they take longer.
 
-        What is late is not cut off at once: a connection that is cut off while it is made would
-        stay open. Making it is over, in two steps, after twice the time.
+        A late request is cancelled only after twice the time more: a connection that is cancelled
+        while it is made would stay open.
         """
         if not left:
             raise TimeoutError
         task = asyncio.create_task(self._exchange(question, left))
-        self._asked.add(task)
+        self._tasks.add(task)
         task.add_done_callback(self._ended)
         try:
             done, _ = await asyncio.wait({task}, timeout=left)
@@ -222,17 +222,17 @@ class AsyncClient:
         return task.result()
 
     def _ended(self, task: asyncio.Task[tuple[int, bytes]]) -> None:
-        self._asked.discard(task)
+        self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever still waits for it is told
+            task.exception()  # retrieved, so that asyncio does not log it
 
     async def _exchange(self, question: Question[Any], left: float) -> tuple[int, bytes]:
         method = "GET" if question.body is None else "POST"
         headers = {"content-type": question.media_type}
-        asked = self._http.stream(
+        request = self._http.stream(
             method, question.path, content=question.body, headers=headers, timeout=left
         )
-        async with asked as response:
+        async with request as response:
             body = bytearray()
             async for chunk in response.aiter_raw():
                 body += chunk
@@ -242,7 +242,7 @@ class AsyncClient:
 
 
 def _connections(url: str, token: str | None, certificates: Path | None) -> httpx.AsyncClient:
-    """Return what keeps connections to `url`; raise ValueError where that is none."""
+    """Return the connection pool for `url`; raise ValueError if that is invalid."""
     unix = url.removeprefix("unix:") if url.startswith("unix:") else None
     base = "http://localhost" if unix else url
     scheme = httpx.URL(base).scheme
@@ -255,7 +255,7 @@ def _connections(url: str, token: str | None, certificates: Path | None) -> http
     if token is not None:
         headers["authorization"] = f"Bearer {token}"
     limits = httpx.Limits(keepalive_expiry=_IDLE_SECONDS)
-    # No proxies: the service is near, and the time is short.
+    # No proxies: the service is near, and the deadline short.
     transport = httpx.AsyncHTTPTransport(verify=verify, uds=unix, limits=limits, trust_env=False)
     return httpx.AsyncClient(base_url=base, headers=headers, transport=transport, trust_env=False)
 
@@ -265,7 +265,7 @@ def _without_password(url: str) -> str:
 
 
 def _error(status: int, body: bytes) -> ServiceError:
-    """Return the error that was answered."""
+    """Return the error in an answer."""
     try:
         error = json.loads(body)["error"]
         return ServiceError(f"{status} {error['type']}: {error['message']}", status, error)
@@ -274,10 +274,10 @@ def _error(status: int, body: bytes) -> ServiceError:
 
 
 class Client:
-    """Asks a service from any program, and from any of its threads; see `AsyncClient`.
+    """A client for any program, which all its threads may use; see `AsyncClient`.
 
-    A thread of its own keeps the connections, so that a deadline holds for all of a call, however
-    slowly a host name is looked up or an answer drips in.
+    A background thread holds the connections, so that the deadline covers the whole call, including
+    slow name lookups and slow answers.
     """
 
     def __init__(
@@ -312,8 +312,8 @@ class Client:
     ) -> Predictions:
         """Predict what up to 10,000 files will become, by one version of the model.
 
-        With the `three` answers it is told what is no, what unsure, and how likely a yes is. A
-        table has the columns that ``docs/serving.md`` lists. Raises ValueError for more files.
+        With `three`, the result distinguishes no from unsure and has probabilities. A table has the
+        columns that ``docs/serving.md`` lists. Raises ValueError for more files.
         """
         return self._run(self._client.predict_many(files, three=three, deadline=deadline))
 
@@ -325,18 +325,18 @@ class Client:
         deadline: float | None = None,
         **known: Unpack[Attributes],
     ) -> Hint:
-        """Tell whether what is being created will be hot."""
-        asked = self._client.hint(name, is_directory=is_directory, deadline=deadline, **known)
-        return self._run(asked)
+        """Predict whether a file or directory that is being created will be hot."""
+        request = self._client.hint(name, is_directory=is_directory, deadline=deadline, **known)
+        return self._run(request)
 
     def explain(
         self, name: Name, *, deadline: float = PATIENCE, **known: Unpack[Known]
     ) -> dict[str, Any]:
-        """Predict, and tell why, for people: raise `ServiceError` where there is no answer."""
+        """Explain a prediction, for people; raise `ServiceError` without an answer."""
         return self._run(self._client.explain(name, deadline=deadline, **known))
 
     def model(self, *, deadline: float = PATIENCE) -> dict[str, Any]:
-        """Tell which model answers; raise `ServiceError` where there is no answer."""
+        """Describe the current model; raise `ServiceError` without an answer."""
         return self._run(self._client.model(deadline=deadline))
 
     def close(self) -> None:

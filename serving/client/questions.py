@@ -1,4 +1,4 @@
-"""What a client asks of the service, and what it makes of the answers."""
+"""The requests of a client, and its results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VERDICTS = range(sum(_BITS.values()) + 1)
 
 
 class Attributes(TypedDict, total=False):
-    """What may be known of a file or directory that is being created, besides its name."""
+    """Optional attributes of a file or directory that is being created."""
 
     mode: int | str
     uid: int
@@ -37,7 +37,7 @@ class Attributes(TypedDict, total=False):
 
 
 class Known(Attributes, total=False):
-    """What may be known of a file, besides that."""
+    """Optional attributes of a file: also its directory and its histories."""
 
     directory: Name
     directory_handle: bytes
@@ -50,10 +50,11 @@ class Known(Attributes, total=False):
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a file will become; where nobody answered, no to everything.
+    """The prediction for a file; without an answer, no to everything.
 
-    `model`, `kind` and `point` tell what answered, and are None where nothing did; then `why` says
-    why not. `told` is what was known of earlier files (``features.TOLD``).
+    `model`, `kind` and `point` describe the model; without an answer they are None, and `why` is
+    the reason. `told` is the history scope (``features.HISTORY_SCOPES``). `warnings` name values
+    that are probably mistakes, such as a mode of 600, which is decimal.
     """
 
     answered: bool
@@ -65,9 +66,10 @@ class Prediction:
     answers: Mapping[str, str] = field(default_factory=dict)
     probabilities: Mapping[str, float | None] = field(default_factory=dict)
     told: str = "nothing"
+    warnings: Sequence[str] = ()
 
     def yes(self, predicate: str) -> bool:
-        """Return the answer by a predicate's key; no where nobody answered.
+        """Return whether a predicate's answer is yes; False without an answer.
 
         Raises ValueError for a key that the model does not know.
         """
@@ -77,7 +79,7 @@ class Prediction:
         return self.predicates[predicate]
 
     def answer(self, predicate: str) -> str:
-        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where nobody answered.
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure without an answer.
 
         Raises ValueError for a key that the model does not know.
         """
@@ -86,7 +88,7 @@ class Prediction:
         return self.answers.get(predicate, "unsure")
 
     def probability(self, predicate: str) -> float | None:
-        """Return how likely it holds, from 0 to 1; None where that is not known.
+        """Return the probability that a predicate holds, from 0 to 1; None if unknown.
 
         Raises ValueError for a key that the model does not know.
         """
@@ -97,10 +99,10 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What so many `files` will become, in their order; where nobody answered, no to everything.
+    """The predictions for `files`, in their order; without an answer, no to everything.
 
-    `table` has a boolean column for each predicate, and is None where nothing answered. If the
-    three answers were asked for, each predicate has ``KEY answer`` and ``KEY probability`` as well.
+    `table` has a boolean column for each predicate, and is None without an answer. If the three
+    answers were requested, each predicate has ``KEY answer`` and ``KEY probability`` as well.
     """
 
     answered: bool
@@ -112,53 +114,53 @@ class Predictions:
     why: str | None = None
 
     def yes(self, predicate: str) -> pa.ChunkedArray:
-        """Return the answers by a predicate's key; no where nobody answered.
+        """Return which answers to a predicate are yes; False without an answer.
 
         Raises ValueError for a key that the model does not know.
         """
         import pyarrow as pa
 
-        told = self._told(predicate, predicate)
-        return pa.chunked_array([pa.repeat(False, self.files)]) if told is None else told
+        column = self._column(predicate, predicate)
+        return pa.chunked_array([pa.repeat(False, self.files)]) if column is None else column
 
     def answers(self, predicate: str) -> pa.ChunkedArray:
-        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure where none was told.
+        """Return ``yes``, ``no`` or ``unsure`` by a predicate's key; unsure without an answer.
 
         Raises ValueError for a key that the model does not know.
         """
         import pyarrow as pa
 
-        told = self._told(predicate, f"{predicate} answer")
-        if told is None:
+        column = self._column(predicate, f"{predicate} answer")
+        if column is None:
             return pa.chunked_array([pa.repeat("unsure", self.files)])
-        return told.cast(pa.utf8())
+        return column.cast(pa.utf8())
 
     def probabilities(self, predicate: str) -> pa.ChunkedArray:
-        """Return how likely each is to hold, from 0 to 1; null where that is not known.
+        """Return the probability of a predicate for each file, from 0 to 1; null if unknown.
 
         Raises ValueError for a key that the model does not know.
         """
         import pyarrow as pa
 
-        told = self._told(predicate, f"{predicate} probability")
-        return pa.chunked_array([pa.nulls(self.files, pa.float64())]) if told is None else told
+        column = self._column(predicate, f"{predicate} probability")
+        return pa.chunked_array([pa.nulls(self.files, pa.float64())]) if column is None else column
 
-    def _told(self, predicate: str, column: str) -> pa.ChunkedArray | None:
-        """Return a column of a predicate that the model knows; None where that was not told."""
+    def _column(self, predicate: str, column: str) -> pa.ChunkedArray | None:
+        """Return a column of a predicate that the model has; None if the answer lacks it."""
         import pyarrow as pa
 
         if self.table is None:
             return None
         schema = self.table.schema
         expect(
-            "predicate", predicate, [own.name for own in schema if pa.types.is_boolean(own.type)]
+            "predicate", predicate, [each.name for each in schema if pa.types.is_boolean(each.type)]
         )
         return self.table[column] if column in schema.names else None
 
 
 @dataclass(frozen=True)
 class Hint:
-    """What a file system is hinted to; where nobody answered, nothing. `model` is not told."""
+    """The hints for a create; none without an answer. `model` stays None."""
 
     answered: bool
     verdict: int = 0
@@ -186,7 +188,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Question(Generic[Answer]):
-    """A request, and how its answer is read: `read` raises for what is no answer."""
+    """A request, and the function that reads its answer; `read` raises for an invalid one."""
 
     path: str
     body: bytes | None
@@ -195,14 +197,14 @@ class Question(Generic[Answer]):
 
 
 def prediction(name: Name, known: Known) -> Question[Prediction]:
-    """Return the question what a file will become."""
+    """Return the request for the prediction of a file."""
     return Question("/v1/predictions", json.dumps(_file(name, known)).encode(), _prediction)
 
 
 def predictions(
     files: pa.Table | Sequence[Name], three: bool = False
 ) -> tuple[Question[Predictions], int]:
-    """Return the question what files will become, with `three` answers, and how many they are."""
+    """Return the request for predictions of files, with `three` answers, and how many there are."""
     import pyarrow as pa
 
     table = files if isinstance(files, pa.Table) else _named(files)
@@ -214,7 +216,7 @@ def predictions(
         writer.write_table(table)
     body = stream.getvalue().to_pybytes()
     path = "/v1/predictions?answers=three" if three else "/v1/predictions"
-    return Question(path, body, lambda found: _predictions(found, rows), ARROW), rows
+    return Question(path, body, lambda reply: _predictions(reply, rows), ARROW), rows
 
 
 def _named(names: Sequence[Name]) -> pa.Table:
@@ -224,20 +226,20 @@ def _named(names: Sequence[Name]) -> pa.Table:
 
 
 def hint(name: Name, is_directory: bool, known: Attributes) -> Question[Hint]:
-    """Return the question whether what is created will be hot."""
+    """Return the request for the hints of a create."""
     body = json.dumps({**_file(name, known), "is_directory": is_directory}).encode()
     return Question("/v1/hints", body, _hint)
 
 
 def explanation(name: Name, known: Known) -> Question[dict[str, Any]]:
-    """Return the question why a file will become what."""
+    """Return the request for the explanation of a prediction."""
     body = json.dumps(_file(name, known)).encode()
-    return Question("/v1/explanations", body, lambda found: _member(found, "prediction", dict))
+    return Question("/v1/explanations", body, lambda reply: _member(reply, "prediction", dict))
 
 
 def model() -> Question[dict[str, Any]]:
-    """Return the question which model answers."""
-    return Question("/v1/model", None, _whole)
+    """Return the request for the current model."""
+    return Question("/v1/model", None, _object)
 
 
 def in_bytes(name: Name) -> bytes:
@@ -261,36 +263,45 @@ def _file(name: Name, known: Mapping[str, Any]) -> dict[str, Any]:
     return file
 
 
-def _whole(body: bytes) -> dict[str, Any]:
-    found = json.loads(body)
-    if not isinstance(found, dict):
+def _object(body: bytes) -> dict[str, Any]:
+    value = json.loads(body)
+    if not isinstance(value, dict):
         raise ValueError("expected a JSON object")
-    return found
+    return value
 
 
 def _member(body: bytes, name: str, kind: type[Answer]) -> Answer:
-    member = _whole(body).get(name)
+    member = _object(body).get(name)
     if not isinstance(member, kind):
         raise ValueError(f"expected {name!r} in the answer")
     return member
 
 
 def _prediction(body: bytes) -> Prediction:
-    found = _member(body, "prediction", dict)
-    predicates = found.get("predicates")
+    reply = _member(body, "prediction", dict)
+    predicates = reply.get("predicates")
     if not isinstance(predicates, dict) or not set(predicates.values()) <= {"yes", "no"}:
         raise ValueError("expected 'yes' or 'no' for every predicate")
     yes = {key: answer == "yes" for key, answer in predicates.items()}
-    told = {name: _member(body, name, str) for name in ("model", "kind", "point")}
-    # a service of before there were three answers has none of these
-    answers, probabilities = found.get("answers", {}), found.get("probabilities", {})
+    answered_by = {name: _member(body, name, str) for name in ("model", "kind", "point")}
+    # an older service, without the three answers, has none of these
+    answers, probabilities = reply.get("answers", {}), reply.get("probabilities", {})
     if not isinstance(answers, dict) or not isinstance(probabilities, dict):
         raise ValueError("expected answers and probabilities by predicate")
-    rests_on = found.get("told", "nothing")
-    if not isinstance(rests_on, str):
-        raise ValueError("expected what the answer rests on")
+    scope = reply.get("told", "nothing")
+    if not isinstance(scope, str):
+        raise ValueError("expected the history scope")
+    warnings = _object(body).get("warnings", [])
+    if not isinstance(warnings, list):
+        raise ValueError("expected a list of warnings")
     return Prediction(
-        True, yes, **told, answers=answers, probabilities=probabilities, told=rests_on
+        True,
+        yes,
+        **answered_by,
+        answers=answers,
+        probabilities=probabilities,
+        told=scope,
+        warnings=warnings,
     )
 
 
@@ -302,13 +313,15 @@ def _predictions(body: bytes, rows: int) -> Predictions:
             table = reader.read_all()
     except pa.ArrowException as error:
         raise ValueError(f"expected a stream of Arrow: {error}") from error
-    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    if len(table) != rows or not all(_is_told(field) for field in table.schema):
+    metadata = {
+        key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()
+    }
+    if len(table) != rows or not all(_is_expected(field) for field in table.schema):
         raise ValueError(f"expected {rows} rows of answers and probabilities")
-    return Predictions(True, rows, table, told["model"], told["kind"], told["point"])
+    return Predictions(True, rows, table, metadata["model"], metadata["kind"], metadata["point"])
 
 
-def _is_told(field: pa.Field) -> bool:
+def _is_expected(field: pa.Field) -> bool:
     import pyarrow as pa
 
     if field.name.endswith(" answer") or field.name == "told":

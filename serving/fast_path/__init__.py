@@ -1,1 +1,1 @@
-"""Predictions and hints, asked at every create: answered without the framework's routing."""
+"""Predictions and hints, requested at every create and answered without FastAPI's routing."""

@@ -1,4 +1,4 @@
-"""Paths that are asked so often that the framework's routing would cost more than the answer."""
+"""Dispatch of the busiest paths, for which FastAPI's routing would cost more than the answer."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class FastPath:
-    """An ASGI application that has `endpoints`, by path, answer what is posted to them.
+    """An ASGI application that passes POST requests to `endpoints`, by path.
 
-    They are also routes of `app`, which describes them and answers all else.
+    The endpoints are also routes of `app`, which describes them and answers all other requests.
     """
 
     def __init__(self, app: ASGIApp, endpoints: Mapping[str, Endpoint]) -> None:

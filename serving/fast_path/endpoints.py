@@ -1,4 +1,4 @@
-"""The paths that are asked at every create: predictions and hints, from compiled images."""
+"""The paths that are requested at every create: predictions and hints, from compiled images."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from birthmark.serving.messages.query import wants_three
 from birthmark.serving.service.service import Service
 
 AT_ONCE = 16 * 1024
-"""Bodies of at most so many bytes are answered at once; longer ones while others are, too."""
+"""The largest body, bytes, that is answered in the event loop; larger ones go to a thread."""
 
 _Answer = TypeVar("_Answer")
 _Model = TypeVar("_Model")
 
 
 class Answer(Response):
-    """A response whose head is as short as can be."""
+    """A response with a minimal head."""
 
     def __init__(self, body: bytes, media_type: bytes = b"application/json") -> None:
         self.body = body
@@ -39,37 +39,35 @@ class Answer(Response):
         await send({"type": "http.response.body", "body": self.body})
 
 
-async def _answered(
-    answer: Callable[[_Model, bytes], _Answer], model: _Model, body: bytes
-) -> _Answer:
-    """Return the answer to a body; nobody else waits for one that takes longer."""
+async def _run(answer: Callable[[_Model, bytes], _Answer], model: _Model, body: bytes) -> _Answer:
+    """Return the answer to a body, computed in a thread if that may take long."""
     if len(body) <= AT_ONCE:
         return answer(model, body)
     return await run_in_threadpool(answer, model, body)
 
 
 async def predictions(request: Request) -> Response:
-    """Predict what a file, or each of a list, will become: from the compiled image."""
+    """Predict what a file, or each of a list, will become, from the compiled image."""
     service = service_of(request)
     body = await body_of(request)
     three = wants_three(request.scope["query_string"])
     model = service.model()
-    if arrow_answers.are_meant(request.scope["headers"]):
-        answer, asked = await run_in_threadpool(arrow_answers.answer, model, body, three)
-        service.logged.stream(model, asked)
+    if arrow_answers.is_arrow(request.scope["headers"]):
+        answer, creates = await run_in_threadpool(arrow_answers.answer, model, body, three)
+        service.log_sampler.stream(model, creates)
         return Answer(answer, arrow_answers.MEDIA_TYPE)
-    answer, files, seen = await _answered(predict, model, body)
-    service.logged.predictions(model, body, files, seen)
+    answer, files, seen = await _run(predict, model, body)
+    service.log_sampler.predictions(model, body, files, seen)
     return Answer(answer)
 
 
 async def hints(request: Request) -> Response:
-    """Hint to a file system what it is about to create: the bits of a verdict, 0 to 7."""
+    """Return the hints for a create: the bits of a verdict, 0 to 7."""
     service = service_of(request)
     body = await body_of(request)
     model, image = service.hints()
-    verdict = await _answered(hint, image, body)
-    service.logged.hint(model, body, verdict)
+    verdict = await _run(hint, image, body)
+    service.log_sampler.hint(model, body, verdict)
     return Answer(b"%d" % verdict)
 
 
@@ -80,7 +78,7 @@ def service_of(request: Request) -> Service:
 
 
 async def body_of(request: Request) -> bytes:
-    """Return a request's body, which comes from the guard in one piece, and is not too large."""
+    """Return a request's body, which the guard passes on in one message."""
     message = await request.receive()
     if message["type"] == "http.disconnect":
         raise ClientDisconnect

@@ -1,7 +1,7 @@
-"""HTTP connections with limits of their own: how many, how long, how many requests.
+"""HTTP connections with limits on their number, their time and their requests.
 
-uvicorn's protocol on httptools has none of these. Nothing here costs a request more than a few
-attributes: a look around, once a second, finds the connections whose time is over.
+uvicorn's protocol on httptools has none of these. A request costs a few attributes more: once a
+second `check_connections` finds the connections that have timed out.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from birthmark.serving.messages.error_responses import raw
 from birthmark.serving.messages.errors import ApiError
 
 PIPELINED = 64
-"""The most requests that may wait on one connection for the answers before them."""
+"""The most pipelined requests that may wait on one connection."""
 
 LOOK_SECONDS = 1.0
-"""How late it may be noticed that a limit of time has passed."""
-
+"""The interval at which timeouts are checked."""
 
 _CONTINUE = b"HTTP/1.1 100"
-_SMALL = 64 * 1024  # what is longer takes longer to copy than to send by itself
+_SMALL = 64 * 1024  # copying more takes longer than a second system call
 
-# What is no HTTP is told to who sent it; told to the log as well, it could fill the disk.
+# Reply to malformed HTTP but do not log it: the log could fill the disk.
 _log = logging.getLogger(__name__)
 _log.setLevel(logging.ERROR)
 
 
 class Connection(Parsing):
-    """A connection; its ``scope["connection"]`` is it, and ``scope["arrived"]`` the head's time.
+    """A connection; requests find it as ``scope["connection"]``.
 
-    What is refused gets its answer in its turn, and nothing that comes after it is read.
+    ``scope["arrived"]`` is when the request's head was complete. A refused request gets its answer
+    in order, and the connection reads nothing after it.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -46,30 +46,30 @@ class Connection(Parsing):
         self.logger = _log
         self.limits: Limits = self.app_state["limits"]
         self.limits.open = self.connections
-        self.arriving: Any = None
-        self._mark = time.monotonic()
-        self._whole = True
+        self.handshake: Any = None
+        self._last_activity = time.monotonic()
+        self._request_complete = True
         self._shed_now = False
         self._blocked: float | None = None
-        self._deaf = False
+        self._closing = False
 
     @property
     def idle(self) -> bool:
-        """Whether every request is answered, and none is on its way in."""
-        return self._whole and self._answered
+        """Whether every request is answered, and none is being received."""
+        return self._request_complete and self._answered
 
     @property
     def _answered(self) -> bool:
-        """Whether every request whose head is whole has been answered."""
+        """Whether every request whose head is complete has been answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection; where there are too many, in the place of an idle one.
+        """Open the connection; if there are too many, close another to make room.
 
-        As uvicorn's does, but that nobody is asked for addresses, which takes as long as all else:
-        `address` asks for one.
+        uvicorn's method also looks up the addresses, which takes as long as all the rest. Here
+        `address` looks one up when it is needed.
         """
-        self.limits.arriving.pop(self.arriving, None)
+        self.limits.handshakes.discard(self.handshake)
         self.connections.add(self)
         self.transport = transport
         self.flow = Flow(transport)
@@ -77,65 +77,65 @@ class Connection(Parsing):
         if self.limits.make_room():
             self.limits.idle[self] = None
         else:
-            self.refuse(self.limits.overloaded("as many connections are open as may be"))
+            self.refuse(self.limits.overloaded("the limit of connections is reached"))
 
     @property
     def address(self) -> str | None:
-        """The address of this host that the client reached; None of a Unix socket."""
+        """The local address that the client connected to; None for a Unix socket."""
         local = get_local_addr(self.transport)
         return None if local is None or local[1] is None else local[0]
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Drop the connection from the limits."""
         self.limits.idle.pop(self, None)
         self.limits.sending.pop(self, None)
         super().connection_lost(exc)
 
     def parse(self, data: bytes) -> None:
-        """Parse what came, unless something was refused."""
-        if not self._deaf:
+        """Parse the data, unless a request was refused."""
+        if not self._closing:
             self._shed_now = False
             super().parse(data)
 
     def on_message_begin(self) -> None:
-        """Note when a request began."""
+        """Record the start of a request."""
         super().on_message_begin()
         self.limits.idle.pop(self, None)
         self.limits.sending[self] = None
-        self._mark = time.monotonic()
-        self._whole = False
+        self._last_activity = time.monotonic()
+        self._request_complete = False
 
-    def wrong_with_head(self) -> ApiError | None:
-        """Return why a head is refused: it is wrong, or too many wait before it."""
+    def head_error(self) -> ApiError | None:
+        """Return the error of a head that is malformed or has too many requests before it."""
         if len(self.pipeline) >= PIPELINED:
             return self.limits.overloaded(f"{PIPELINED} requests wait on this connection")
         if self._shed_now:
-            return self.limits.overloaded("other requests of this connection were turned away")
-        return super().wrong_with_head()
+            return self.limits.overloaded("other requests of this connection were refused")
+        return super().head_error()
 
     def begin(self) -> None:
-        """Begin a request, unless it would wait for long."""
+        """Begin a request, or shed it if the queue is full."""
         if self.limits.queued >= self.limits.settings.max_requests and self._answered:
             self._shed()
             return
         self.scope["connection"] = self  # type: ignore[typeddict-unknown-key]
         self.scope["arrived"] = time.monotonic()  # type: ignore[typeddict-unknown-key]
         super().begin()
-        if self.scope["method"] != "HEAD":  # of which there is no body
-            self.cycle.transport = _Together(self.transport)  # type: ignore[assignment]
+        if self.scope["method"] != "HEAD":  # has no body
+            self.cycle.transport = _HeadBodyCoalescer(self.transport)  # type: ignore[assignment]
         if self.limits.stopping.is_set():
             self.cycle.keep_alive = False
 
     def _shed(self) -> None:
-        """Answer a request at once that could not be begun soon; do not read its body."""
+        """Answer a request with 503 at once; do not read its body."""
         self._shed_now = True
         self.limits.shed(1)
         plain = not self.expect_100_continue and self.parser.get_method() != b"HEAD"
         keep = plain and self._keeps_alive()
         self.transport.write(self.limits.busy[keep])
-        self.cycle = _ANSWERED
+        self.cycle = _SHED_CYCLE
         if not keep:
-            self._deaf = True
+            self._closing = True
             self.transport.close()
 
     def _keeps_alive(self) -> bool:
@@ -149,64 +149,64 @@ class Connection(Parsing):
             super()._start_asgi_task(cycle, app)
 
     def end(self) -> None:
-        """Note that a request is whole."""
-        self._whole = True
+        """Record that a request is complete."""
+        self._request_complete = True
         self.limits.sending.pop(self, None)
         super().end()
-        self._rest_if_idle()
+        self._mark_idle()
 
     def on_response_complete(self) -> None:
-        """Note since when the connection may be idle."""
-        self._mark = time.monotonic()
+        """Record since when the connection may be idle."""
+        self._last_activity = time.monotonic()
         super().on_response_complete()
-        self._rest_if_idle()
+        self._mark_idle()
 
-    def _rest_if_idle(self) -> None:
+    def _mark_idle(self) -> None:
         if self.idle and not self.transport.is_closing():
             self.limits.idle[self] = None
 
     def pause_writing(self) -> None:
-        """Note since when the client does not take what it was sent."""
+        """Record since when the client does not read its answer."""
         self._blocked = time.monotonic()
         super().pause_writing()
 
     def resume_writing(self) -> None:
-        """Forget it."""
+        """Record that the client reads again."""
         self._blocked = None
         super().resume_writing()
 
     def shutdown(self) -> None:
-        """Wake the requests that wait for something to happen: nothing will."""
+        """Wake the parked requests, as the service stops."""
         self.limits.stopping.set()
         super().shutdown()
 
-    def look(self, now: float) -> None:
-        """End the connection if its time is over."""
+    def check(self, now: float) -> None:
+        """Close the connection if it has timed out."""
         settings = self.limits.settings
-        late = now - self._mark > settings.timeout_seconds
-        if self.transport.is_closing():  # what is left to be sent is not taken
+        late = now - self._last_activity > settings.timeout_seconds
+        if self.transport.is_closing():  # the client does not read the rest
             if self._blocked is None:
                 self._blocked = now
             if now - self._blocked > settings.timeout_seconds:
                 self.transport.abort()
         elif self._blocked is not None and now - self._blocked > settings.timeout_seconds:
             self.transport.abort()
-        elif not self._whole and late and not self._deaf:
+        elif not self._request_complete and late and not self._closing:
             limit = settings.timeout_seconds
             self.refuse(ApiError("too_slow", f"expected the whole request within {limit} s"))
-        elif self.idle and now - self._mark > settings.idle_seconds:
+        elif self.idle and now - self._last_activity > settings.idle_seconds:
             self.transport.close()
 
     def refuse(self, error: ApiError) -> None:
-        """Answer what is being sent with an error, after the answers before it; then close.
+        """Answer the request being received with an error, after earlier answers; then close.
 
-        A request that is being answered already is cut off.
+        If its answer has begun already, only close.
         """
-        if self._deaf or self.transport.is_closing():
+        if self._closing or self.transport.is_closing():
             return
-        self._deaf = True
+        self._closing = True
         refusal = _Refusal(self.transport, error)
-        sending = not self._whole and not self.head
+        sending = not self._request_complete and not self.reading_head
         if sending and self.pipeline and self.pipeline[0][0] is self.cycle:
             self.pipeline[0] = refusal, self.app  # type: ignore[assignment]
         elif not sending and not self._answered:
@@ -217,10 +217,10 @@ class Connection(Parsing):
             refusal.answer()
 
 
-class _Together:
-    """Sends the head of an answer together with the first of its body.
+class _HeadBodyCoalescer:
+    """Sends the head of an answer together with the first part of its body.
 
-    Sent apart each takes a system call of its own, which is a tenth of what an answer takes.
+    It saves a system call, which is a tenth of an answer's time.
     """
 
     def __init__(self, transport: asyncio.Transport) -> None:
@@ -252,7 +252,7 @@ class _Together:
 
 
 class _Refusal:
-    """Stands among the requests that wait for their answers: an error, after which it closes."""
+    """An error in the pipeline of requests; the connection is closed after it."""
 
     def __init__(self, transport: asyncio.Transport, error: ApiError) -> None:
         self._transport = transport
@@ -263,22 +263,22 @@ class _Refusal:
         self._transport.close()
 
 
-class _Answered:
-    """Stands for a request that was answered without being begun."""
+class _ShedCycle:
+    """The cycle of a request that was answered without being begun."""
 
     response_started = response_complete = True
     message_event = asyncio.Event()
     keep_alive = True
 
 
-_ANSWERED: Any = _Answered()
+_SHED_CYCLE: Any = _ShedCycle()
 
 
-def look_after(limits: Limits) -> None:
+def check_connections(limits: Limits) -> None:
     """Look at every connection: called every `LOOK_SECONDS`."""
     now = time.monotonic()
     for each in list(limits.open):
         if isinstance(each, Connection):
-            each.look(now)
-    if limits.lobby is not None:
-        limits.lobby.look()
+            each.check(now)
+    if limits.acceptor is not None:
+        limits.acceptor.check()

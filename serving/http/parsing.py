@@ -1,7 +1,7 @@
-"""What is sent over a connection, parsed: a part at a time, and without what nobody asked for.
+"""HTTP parsing in bounded steps, without protocol upgrades and trailers.
 
-httptools goes over to any protocol that a request offers, keeps the fields of a trailer among those
-of the head, and bounds neither.
+httptools accepts any protocol upgrade, keeps trailer fields among header fields, and limits
+neither.
 """
 
 from __future__ import annotations
@@ -16,76 +16,76 @@ from birthmark.serving.http.flow_control import Flow
 from birthmark.serving.messages.errors import ApiError
 
 HEAD_BYTES = 16 * 1024
-"""The longest head of a request, its line and its header fields; and the longest trailer."""
+"""The longest head of a request (request line and header fields), and the longest trailer."""
 
 FIELDS = 100
-"""The most header fields of a request, and the most fields of its trailer."""
+"""The most header fields of a request, and the most trailer fields."""
 
 AT_ONCE = 32 * 1024
-"""Bytes that are parsed before others have their turn: they may be thousands of small chunks."""
+"""Bytes parsed before other connections get a turn: they may be thousands of small chunks."""
 
-_OFFERS = frozenset({b"upgrade", b"http2-settings"})
-"""Header fields that offer another protocol, and what ``Connection`` calls them by."""
+_UPGRADE_FIELDS = frozenset({b"upgrade", b"http2-settings"})
+"""Header fields that offer another protocol, and their names in ``Connection``."""
 
 
 class Parsing(HttpToolsProtocol):
-    """uvicorn's protocol, with stricter parsing; `refuse` is called for what is refused."""
+    """uvicorn's protocol with stricter parsing; `refuse` is called for malformed requests."""
 
     flow: Flow
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.head = False
-        """Whether a head has begun that is not whole."""
+        self.reading_head = False
+        """Whether a head has begun that is not complete."""
         self.refusal: ApiError | None = None
-        """Why a callback of the parser's raised."""
+        """The error that a callback of the parser raised."""
         self._fed = 0
-        self._went_on = False
+        self._progressed = False
         self._hosts: list[bytes] = []
         self._trailers = 0
-        self._late = b""
+        self._unparsed = b""
 
     def refuse(self, error: ApiError) -> None:
-        """Answer what is being sent with an error."""
+        """Answer the request being received with an error."""
         raise NotImplementedError
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, a part at a time."""
-        if self._late:  # TLS may have more that was read before
-            self._late += data
+        """Parse the data, a part at a time."""
+        if self._unparsed:  # TLS may hold data that was read before the pause
+            self._unparsed += data
         else:
             self.parse(data)
 
-    def _go_on(self) -> None:
-        data, self._late = self._late, b""
+    def _resume(self) -> None:
+        data, self._unparsed = self._unparsed, b""
         if self.parser is not None and not self.transport.is_closing():
             self.parse(data)
-            if not self._late:
-                self.flow.let_go()
+            if not self._unparsed:
+                self.flow.release()
 
     def parse(self, data: bytes) -> None:
-        """Parse the first of it; refuse a head, or a trailer, that goes on and on."""
+        """Parse the first `AT_ONCE` bytes; refuse a head or trailer that is too long."""
         if len(data) > AT_ONCE:
-            data, self._late = data[:AT_ONCE], data[AT_ONCE:]
+            data, self._unparsed = data[:AT_ONCE], data[AT_ONCE:]
             self.flow.hold()
-            self.loop.call_soon(self._go_on)
+            self.loop.call_soon(self._resume)
         self._unset_keepalive_if_required()
         self._fed += len(data)
-        self._went_on = False
+        self._progressed = False
         try:
             self._feed(data)
         except httptools.HttpParserError:
             self.refuse(self.refusal or ApiError("invalid_http", "expected an HTTP request"))
-        if self._went_on:
+        if self._progressed:
             self._fed = 0
         elif self._fed > HEAD_BYTES:
             self.refuse(too_large(f"expected a head, or a trailer, of at most {HEAD_BYTES} bytes"))
 
     def _feed(self, data: bytes) -> None:
-        """Parse; a protocol that a request offers to go over to is ignored (RFC 9110 section 7.8).
+        """Parse the data; ignore an offered protocol upgrade (RFC 9110 section 7.8).
 
-        The parser takes what follows such a head for the other protocol. So the request is parsed
-        again, without its offer.
+        The parser takes the bytes after such a head for the other protocol. So the request is
+        parsed again without the offer.
         """
         while data:
             try:
@@ -97,10 +97,10 @@ class Parsing(HttpToolsProtocol):
                 allowed = {"allow": "GET, HEAD, POST, PUT"}
                 self.refuse(ApiError("method_not_allowed", "this is no proxy", allowed))
                 return
-            head = self._without_offer()
+            reading_head = self._without_offer()
             self.parser = httptools.HttpRequestParser(self)
             self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
-            self.parser.feed_data(head)
+            self.parser.feed_data(reading_head)
 
     def _without_offer(self) -> bytes:
         method, version = self.parser.get_method(), self.parser.get_http_version()
@@ -108,22 +108,22 @@ class Parsing(HttpToolsProtocol):
         for name, value in self.headers:
             if name == b"connection":
                 options = (option.strip() for option in value.split(b","))
-                value = b", ".join(each for each in options if each.lower() not in _OFFERS)
-            if name not in _OFFERS:
+                value = b", ".join(name for name in options if name.lower() not in _UPGRADE_FIELDS)
+            if name not in _UPGRADE_FIELDS:
                 lines.append(b"%b: %b" % (name, value))
         return b"\r\n".join([*lines, b"", b""])
 
     def on_message_begin(self) -> None:
-        """Begin with a head."""
+        """Begin a head."""
         super().on_message_begin()
-        self.head = True
+        self.reading_head = True
         self._hosts = []
         self._trailers = 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header field; one of a trailer is not looked at (RFC 9110 section 6.5.1)."""
+        """Add a header field; ignore a trailer field (RFC 9110 section 6.5.1)."""
         name = name.lower()
-        if not self.head:
+        if not self.reading_head:
             self._trailers += 1
             if self._trailers > FIELDS:
                 self.refusal = too_large(f"expected at most {FIELDS} fields in a trailer")
@@ -136,27 +136,27 @@ class Parsing(HttpToolsProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Begin the request, unless its head is wrong; one with an offer is parsed again."""
-        self._went_on = True
+        """Begin the request if its head is valid; one with an upgrade offer is parsed again."""
+        self._progressed = True
         if self.parser.should_upgrade():
             return
-        # What is raised here the parser catches, and raises an error of its own.
-        self.refusal = self.wrong_with_head()
+        # httptools swallows exceptions raised here, so store the error.
+        self.refusal = self.head_error()
         if self.refusal is not None:
             raise self.refusal
-        self.head = False
+        self.reading_head = False
         self.begin()
 
     def begin(self) -> None:
-        """Begin a request whose head is right."""
+        """Begin a request whose head is valid."""
         super().on_headers_complete()
 
-    def wrong_with_head(self) -> ApiError | None:
-        """Return why a head is refused, if it is."""
+    def head_error(self) -> ApiError | None:
+        """Return the error of a malformed head, if any."""
         if len(self._hosts) != 1 and (self._hosts or self.parser.get_http_version() == "1.1"):
             return ApiError("invalid_http", f"expected one Host, found {len(self._hosts)}")
         if self._hosts and not hosts.is_valid(self._hosts[0]):
-            return ApiError("invalid_http", "expected a host's name or number, and a port, as Host")
+            return ApiError("invalid_http", "expected a host name or address, and a port, as Host")
         if len(self.headers) > FIELDS:
             return too_large(f"expected at most {FIELDS} header fields")
         if self._fed > HEAD_BYTES:
@@ -166,21 +166,21 @@ class Parsing(HttpToolsProtocol):
         return None
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of a body."""
-        self._went_on = True
+        """Add a part of a body."""
+        self._progressed = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End a request; one with an offer is parsed again."""
+        """End a request; one with an upgrade offer is parsed again."""
         if not self.parser.should_upgrade():
-            self._went_on = True
+            self._progressed = True
             self.end()
 
     def end(self) -> None:
-        """End a request that is whole."""
+        """End a complete request."""
         super().on_message_complete()
 
 
 def too_large(message: str) -> ApiError:
-    """Return the error for a head, or a trailer, that is too large."""
+    """Return the error for a head or trailer that is too large."""
     return ApiError("head_too_large", message)

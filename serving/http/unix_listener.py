@@ -1,4 +1,4 @@
-"""A Unix socket to listen at, whose file is there as long as it is."""
+"""A listening Unix socket that removes its file when closed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import stat
 from pathlib import Path
 
 MODE = 0o660
-"""Who may connect: the owner and the group of the socket's file (Linux, FreeBSD)."""
+"""The mode of the socket's file: its owner and group may connect (Linux, FreeBSD)."""
 
 _UMASK = 0o777 & ~MODE
 
 
 class UnixListener(socket.socket):
-    """A stream socket that listens at ``path``, where at most ``backlog`` connections wait.
+    """A stream socket that listens at ``path`` with a ``backlog``; ``close`` removes its file.
 
-    The file that a service left behind which was killed is replaced; one at which something
-    listens, and a file that is no socket, are left alone. ``close`` removes the file. Raises
-    OSError, naming the path, where it cannot listen.
+    It replaces the socket of a killed service, but no socket in use and no other kind of file.
+    Raises OSError, naming the path, if it cannot listen.
     """
 
     def __init__(self, path: Path, backlog: int) -> None:
@@ -28,7 +27,7 @@ class UnixListener(socket.socket):
         self._file: os.stat_result | None = None
         try:
             _clear(path)
-            # Nobody else may connect, not even before its mode could be changed.
+            # A later chmod would let others connect before it.
             before = os.umask(_UMASK)
             try:
                 self.bind(os.fspath(path))
@@ -41,21 +40,21 @@ class UnixListener(socket.socket):
             raise OSError(f"cannot listen at {path}: {error}") from error
 
     def close(self) -> None:
-        """Stop listening, and remove the file unless it is another's by now."""
+        """Stop listening, and remove the file unless another process has replaced it."""
         super().close()
-        mine, self._file = self._file, None
+        bound, self._file = self._file, None
         with contextlib.suppress(OSError):
-            if mine is not None and os.path.samestat(mine, self._path.lstat()):
+            if bound is not None and os.path.samestat(bound, self._path.lstat()):
                 self._path.unlink()
 
 
 def _clear(path: Path) -> None:
-    """Remove a socket at which nothing listens; raise OSError for anything else at ``path``."""
+    """Remove an unused socket at ``path``; raise OSError for anything else there."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return
-    if not stat.S_ISSOCK(found.st_mode):
+    if not stat.S_ISSOCK(status.st_mode):
         raise OSError("expected a socket or nothing there, found another kind of file")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
@@ -63,7 +62,7 @@ def _clear(path: Path) -> None:
             probe.connect(os.fspath(path))
         except ConnectionRefusedError:
             path.unlink()
-        except BlockingIOError:  # its queue is full: something listens
+        except BlockingIOError:  # its backlog is full, so a process listens
             raise OSError("another process listens there") from None
         else:
             raise OSError("another process listens there")

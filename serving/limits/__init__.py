@@ -1,1 +1,1 @@
-"""How much a worker takes on at once: requests, bytes of bodies, and work that waits in line."""
+"""Limits of a worker: concurrent requests, bytes of bodies in transfer, and queued work."""

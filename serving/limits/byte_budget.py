@@ -1,4 +1,4 @@
-"""A budget for bytes that wait on clients: bodies on their way in, answers on their way out."""
+"""A budget for the bytes of slow transfers: request bodies coming in, answers going out."""
 
 from __future__ import annotations
 
@@ -9,63 +9,64 @@ from birthmark.serving.messages.errors import ApiError
 
 
 class ByteBudget:
-    """A budget of `most` bytes on their way, of which `held` are taken.
+    """A budget of `most` bytes; `reserved` of them are in use.
 
-    It is taken as bytes come. Where there is none left, who has been on the way longest loses its
-    place: who sends, or takes, slowly cannot keep others out. `full` makes the error for who finds
-    no room, and is told why.
+    Bytes are reserved as they come. If none are left, the oldest revocable reservation is revoked,
+    so that slow clients cannot keep others out. `full` makes the error from the reason.
     """
 
     def __init__(self, most: int, full: Callable[[str], ApiError]) -> None:
         self.most = most
-        self.held = 0
+        self.reserved = 0
         self._full = full
-        self._may_lose: dict[Reservation, None] = {}
+        self._revocable: dict[Reservation, None] = {}
 
     @contextmanager
-    def place(self, size: int = 0, lose: Callable[[], None] | None = None) -> Iterator[Reservation]:
-        """Yield a place for `size` bytes; raise `ApiError` where there is no room for them.
+    def reserve(
+        self, size: int = 0, revoke: Callable[[], None] | None = None
+    ) -> Iterator[Reservation]:
+        """Yield a reservation of `size` bytes; raise `ApiError` if they do not fit.
 
-        `lose` is called when the place is lost to others; without it, it is kept to the end.
+        `revoke` is called when the reservation is revoked; without it, it never is.
         """
-        place = Reservation(self, lose)
-        if lose is not None:
-            self._may_lose[place] = None
+        reservation = Reservation(self, revoke)
+        if revoke is not None:
+            self._revocable[reservation] = None
         try:
-            place.grow(size)
-            yield place
+            reservation.grow(size)
+            yield reservation
         finally:
-            self.leave(place)
+            self.release(reservation)
 
-    def take(self, place: Reservation, size: int) -> None:
-        """Take `size` bytes more for a place, if need be from who has been on the way longest."""
-        while not place.lost and self.held + size > self.most:
-            oldest = next(iter(self._may_lose), place)
-            self.leave(oldest)
-            oldest.lost = True
-            if oldest is not place and oldest.lose is not None:
-                oldest.lose()
-        if place.lost:
-            raise self._full("other bodies and answers on their way take all the room there is")
-        self.held += size
-        place.size += size
+    def take(self, reservation: Reservation, size: int) -> None:
+        """Reserve `size` bytes more; revoke the oldest reservations if need be."""
+        while not reservation.revoked and self.reserved + size > self.most:
+            oldest = next(iter(self._revocable), reservation)
+            self.release(oldest)
+            oldest.revoked = True
+            if oldest is not reservation and oldest.revoke is not None:
+                oldest.revoke()
+        if reservation.revoked:
+            raise self._full("other bodies and answers in transfer use the whole budget")
+        self.reserved += size
+        reservation.size += size
 
-    def leave(self, place: Reservation) -> None:
-        """Give back what a place takes."""
-        self._may_lose.pop(place, None)
-        self.held -= place.size
-        place.size = 0
+    def release(self, reservation: Reservation) -> None:
+        """Give back the bytes of a reservation."""
+        self._revocable.pop(reservation, None)
+        self.reserved -= reservation.size
+        reservation.size = 0
 
 
 class Reservation:
-    """The place of one body, or answer, in a budget: `size` bytes, until it is `lost` or left."""
+    """The `size` bytes that one body, or answer, has reserved, until released or `revoked`."""
 
-    def __init__(self, room: ByteBudget, lose: Callable[[], None] | None) -> None:
-        self.lose = lose
+    def __init__(self, budget: ByteBudget, revoke: Callable[[], None] | None) -> None:
+        self.revoke = revoke
         self.size = 0
-        self.lost = False
-        self._room = room
+        self.revoked = False
+        self._budget = budget
 
     def grow(self, size: int) -> None:
-        """Take room for `size` bytes more; raise `ApiError` where there is none, or it is lost."""
-        self._room.take(self, size)
+        """Reserve `size` bytes more; raise `ApiError` if they do not fit, or it was revoked."""
+        self._budget.take(self, size)

@@ -1,7 +1,7 @@
-"""How much a worker takes on at once, so that what it took on is answered in time and fits.
+"""Limits of one worker, so that accepted requests are answered in time and fit in memory.
 
-Of what waits on clients (bodies on their way in, answers on their way out) the bytes are bounded;
-of what the worker itself has to do, the requests. What is beyond gets 503 and ``Retry-After``.
+They bound the bytes in transfer (request bodies and answers) and the number of concurrent requests.
+Excess requests get 503 with ``Retry-After``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from birthmark.serving.limits.byte_budget import ByteBudget
+from birthmark.serving.limits.handshakes import Handshakes
 from birthmark.serving.messages.error_responses import raw
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
@@ -22,39 +23,50 @@ from birthmark.serving.settings import Settings
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1
-"""When to ask again, as ``Retry-After`` says."""
+"""The value of ``Retry-After``."""
 
-HELD_BODIES = 2
-"""How many bodies of the largest size may be on their way, in or out, at once."""
+BODIES = 2
+"""The byte budget, in bodies of the largest size."""
+
+READY = 4
+"""Ready connections that may be pending, for each concurrent request.
+
+They are accepted within tens of milliseconds; their requests may still get 503. It also limits the
+pending handshakes of one address.
+"""
 
 EXPLANATIONS = "/v1/explanations"
 
-EXPLAINED = 1
-"""How many requests for evidence are worked on at once: each may take 100 MB."""
+MOST_EXPLANATIONS = 1
+"""The most concurrent requests for evidence: each may take 100 MB."""
 
-BATCHES = 2
-"""How many requests with large bodies are worked on at once: each may take 50 MB."""
+MOST_BATCHES = 2
+"""The most concurrent requests with large bodies: each may take 50 MB."""
 
 SMALL = 64 * 1024
-"""The largest body that is not large, bytes."""
+"""The largest body that does not count as large, bytes."""
 
-WAITING = 4096
-"""How many requests may wait at once for another image."""
+MOST_PARKED = 4096
+"""The most requests that may wait at once for another image (long polling)."""
 
 SPARE_FILES = 128
-"""File descriptors that are not for connections: libraries, models, the log."""
+"""File descriptors reserved for libraries, models and the log."""
 
 
 @dataclass
 class Limits:
-    """What one worker has taken on: `open` and `arriving` connections, of `connections` at most.
+    """The connections and requests of one worker, and their limits.
 
-    Others wait in the `lobby`. Those `arriving` have not agreed upon TLS yet; those `idle` are open
-    and ask nothing; those `sending` have begun a request that is not whole: of each, first who has
-    been so longest. `queued` are requests whose task has not begun, `requests` those that are
-    worked on: of each there are `Settings.max_requests` at most. `room` is that for bytes on their
-    way. `busy` is the answer to a request that could not be begun soon, with and without closing
-    the connection. `shed` is called with how many requests, or connections, there was no room for.
+    - `connections`: the most of `open` connections and pending `handshakes` together; further ones
+      wait in the `acceptor`.
+    - `shed`: called with the number of requests or connections that were refused.
+    - `idle`: open connections without a request, oldest first.
+    - `sending`: connections whose request is not complete yet, oldest first.
+    - `requests`: requests in progress, at most `Settings.max_requests`.
+    - `queued`: requests whose task has not begun, at most as many.
+    - `parked_requests`: long polls, which do not count as in progress.
+    - `budget`: of the bytes in transfer.
+    - `busy`: the response to a request that is shed: closing the connection, and keeping it.
     """
 
     settings: Settings
@@ -62,98 +74,98 @@ class Limits:
     shed: Callable[[int], None]
     open: set[Any] = field(default_factory=set)
     idle: dict[Any, None] = field(default_factory=dict)
-    arriving: dict[Any, None] = field(default_factory=dict)
+    handshakes: Handshakes = field(init=False)
     sending: dict[Any, None] = field(default_factory=dict)
-    batches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(BATCHES))
-    explanations: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPLAINED))
+    batches: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_BATCHES))
+    explanations: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(MOST_EXPLANATIONS)
+    )
     requests: int = 0
-    waiting: int = 0
+    parked_requests: int = 0
     queued: int = 0
-    lobby: Any = None
-    room: ByteBudget = field(init=False)
+    acceptor: Any = None
+    budget: ByteBudget = field(init=False)
     busy: tuple[bytes, bytes] = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
-        """Make the room for bytes on their way, and what is said where too much waits."""
-        self.room = ByteBudget(HELD_BODIES * self.settings.max_body_bytes, self.overloaded)
+        """Make the byte budget and the response for shed requests."""
+        self.handshakes = Handshakes(READY * self.settings.max_requests)
+        self.budget = ByteBudget(BODIES * self.settings.max_body_bytes, self.overloaded)
         error = _overloaded(f"{self.settings.max_requests} requests wait to be begun")
         self.busy = raw(error), raw(error, close=False)
 
     def make_room(self) -> bool:
-        """Tell whether there are no more connections than may be; close one, if that helps.
+        """Return whether a connection fits the limit; close another one if need be.
 
-        It is one that is idle, or else arrives, or else sends; that which has been so longest.
+        It closes the oldest idle connection, else a pending handshake of the address with most,
+        else the oldest connection with an incomplete request.
         """
-        if len(self.open) + len(self.arriving) <= self.connections:
+        if len(self.open) + len(self.handshakes) <= self.connections:
             return True
         if (idle := next(iter(self.idle), None)) is not None:
             del self.idle[idle]
             idle.transport.abort()
             return True
-        if (arriving := next(iter(self.arriving), None)) is not None:
-            arriving.leave()
+        if self.handshakes.close_oldest():
             return True
         if (sending := next(iter(self.sending), None)) is not None:
             del self.sending[sending]
-            sending.refuse(self.overloaded("others came, and as many are connected as may be"))
+            sending.refuse(self.overloaded("the limit of connections is reached, and others came"))
             return True
         return False
 
     def overloaded(self, what: str) -> ApiError:
-        """Return the error of a request that is one too many, which is counted."""
+        """Count a request that exceeds a limit, and return its error."""
         self.shed(1)
         return _overloaded(what)
 
-    def in_time(self, queued: float) -> None:
-        """Raise `ApiError` for a request that was `queued` (seconds) for too long."""
+    def check_queue_time(self, queued: float) -> None:
+        """Raise `ApiError` for a request that was `queued` too long (seconds)."""
         if queued > self.settings.queue_seconds:
             most = self.settings.queue_seconds
             raise self.overloaded(f"the request was not begun within {most} s")
 
     def begin(self) -> None:
-        """Count a request, whole, as worked on; raise `ApiError` if it is too many."""
+        """Count a complete request as in progress; raise `ApiError` if there are too many."""
         if self.requests >= self.settings.max_requests:
-            raise self.overloaded(f"{self.requests} requests are being worked on")
+            raise self.overloaded(f"{self.requests} requests are in progress")
         self.requests += 1
 
     def end(self) -> None:
-        """Count it no more."""
+        """Count a request as no longer in progress."""
         self.requests -= 1
 
-    def turns(self, path: str, size: int) -> asyncio.Semaphore | None:
-        """Return what a request has to wait its turn for; None where it need not."""
+    def semaphore_for(self, path: str, size: int) -> asyncio.Semaphore | None:
+        """Return the semaphore that a request must acquire; None if it need not."""
         if path == EXPLANATIONS:
             return self.explanations
         return self.batches if size > SMALL else None
 
     @asynccontextmanager
-    async def turn(self, turns: asyncio.Semaphore) -> AsyncIterator[None]:
-        """Wait for a turn; raise `ApiError` if none comes before requests must be begun."""
+    async def acquired(self, semaphore: asyncio.Semaphore) -> AsyncIterator[None]:
+        """Hold the semaphore; raise `ApiError` if it is not free within `queue_seconds`."""
         try:
-            await asyncio.wait_for(turns.acquire(), self.settings.queue_seconds)
+            await asyncio.wait_for(semaphore.acquire(), self.settings.queue_seconds)
         except TimeoutError:
             most = self.settings.queue_seconds
-            raise self.overloaded(f"no turn came within {most} s") from None
+            raise self.overloaded(f"the request was not begun within {most} s") from None
         try:
             yield
         finally:
-            turns.release()
+            semaphore.release()
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Count a request not as worked on, but as waiting for something to happen.
-
-        Raises `ApiError` if too many wait.
-        """
-        if self.waiting >= WAITING:
-            raise self.overloaded(f"{self.waiting} requests wait for another image")
+    def parked(self) -> Iterator[None]:
+        """Count a request as parked, not as in progress; raise `ApiError` if too many are."""
+        if self.parked_requests >= MOST_PARKED:
+            raise self.overloaded(f"{self.parked_requests} requests wait for another image")
         self.requests -= 1
-        self.waiting += 1
+        self.parked_requests += 1
         try:
             yield
         finally:
-            self.waiting -= 1
+            self.parked_requests -= 1
             self.requests += 1
 
 
@@ -162,7 +174,7 @@ def _overloaded(what: str) -> ApiError:
 
 
 def allow_files(connections: int) -> int:
-    """Raise this process's limit of open files for `connections`; return how many it allows."""
+    """Raise this process's limit of open files for `connections`; return how many fit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + SPARE_FILES
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -170,7 +182,7 @@ def allow_files(connections: int) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     if allowed < wanted:
         log.warning(
-            "%d connections, not %d: a process may have %d files open here",
+            "limited to %d connections, not %d: this process may have %d files open",
             allowed - SPARE_FILES,
             connections,
             allowed,

@@ -1,4 +1,4 @@
-"""Work that nobody else waits for: in a thread, one piece after the other."""
+"""Work done in a thread, one piece at a time, without holding up other requests."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from fastapi.concurrency import run_in_threadpool
 
 from birthmark.serving.limits.limits import Limits
 
-WAITING = 8
-"""How many requests may wait for one kind of work."""
+MOST_PENDING = 8
+"""The most requests that may wait for one kind of work."""
 
 _Result = TypeVar("_Result")
 
 
 class SerialQueue:
-    """A kind of work that is done for one request at a time."""
+    """A queue for one kind of work, which runs for one request at a time."""
 
     def __init__(self) -> None:
-        self._one = asyncio.Lock()
-        self._there = 0
+        self._lock = asyncio.Lock()
+        self._pending = 0
 
     async def run(self, limits: Limits, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns; raise `ApiError` where too many wait already."""
-        if self._there > WAITING:
-            raise limits.overloaded(f"{WAITING} others wait for the same")
-        self._there += 1
+        """Return the result of `work`; raise `ApiError` if too many requests wait already."""
+        if self._pending > MOST_PENDING:
+            raise limits.overloaded(f"{MOST_PENDING} others wait for the same")
+        self._pending += 1
         try:
-            async with self._one:
+            async with self._lock:
                 return await run_in_threadpool(work)
         finally:
-            self._there -= 1
+            self._pending -= 1

@@ -1,1 +1,1 @@
-"""The live history of a follower on another host, as it comes."""
+"""Receives the live history from a follower on another host."""

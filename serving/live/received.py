@@ -1,7 +1,7 @@
-"""Keeps the live history that a follower on another host sends, where all workers read it.
+"""Writes the live history that a follower on another host sends to a file for all workers.
 
-The worker that is sent a session's first update is the one that writes, for as long as the session
-goes on: who is sent the next update must have had all before. The file's lock holds the others off.
+The worker that gets the first update of a session writes until the session ends, as it needs all
+earlier updates. The file's lock keeps the others from writing.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
@@ -17,14 +18,16 @@ import pyarrow as pa
 from birthmark.data.follow import updates
 from birthmark.data.follow.updates import Update
 from birthmark.serving.answers.arrow_messages import refuse_compressed
+from birthmark.serving.messages import excerpts
 from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
 from birthmark.training.control import thresholds
-from birthmark.training.control.thresholds import MovedThresholds
+from birthmark.training.control.thresholds import InvalidThresholdsError, MovedThresholds
 from birthmark_native import SharedHistoryWriter, StateError
 
 LOOK_SECONDS = 1.0
-"""How often a worker looks whether its follower has gone silent."""
+"""The interval at which a worker checks whether its follower is silent."""
 
 _NAMES = 3  # of a directory: its handle, its inode and its path
 
@@ -33,9 +36,9 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class _Copy:
-    """A copy that is kept: by what writes it, of which session, and how far that is.
+    """The copy of a session's history, and how many updates it has.
 
-    ``thresholds`` is the file of those that the follower has moved.
+    ``thresholds`` is the file of the follower's adjusted thresholds.
     """
 
     writer: SharedHistoryWriter
@@ -47,7 +50,7 @@ class _Copy:
     heard: float = field(default_factory=time.monotonic)
 
     def take(self, update: Update) -> None:
-        """Take the next update; readers find a copy once it is whole."""
+        """Apply the next update; readers find the copy once it is complete."""
         self.updates, self.heard = self.updates + 1, time.monotonic()
         self.writer.apply(update.changes)
         self.writer.commit(*astuple(update.report))
@@ -55,7 +58,7 @@ class _Copy:
             self.writer.publish()
 
     def take_thresholds(self, moved: MovedThresholds | None, whole: bool) -> None:
-        """Take thresholds, if there are others; of the first update that is whole, none, too."""
+        """Store thresholds; remove old ones if the first complete update has none."""
         if moved is not None:
             thresholds.write(self.thresholds, moved)
         elif whole and not self.is_whole:
@@ -64,86 +67,108 @@ class _Copy:
 
 
 class Receiver:
-    """Takes updates, for one worker; its methods may be called by several threads."""
+    """Receives the updates of one worker; its methods are thread-safe.
 
-    def __init__(self, settings: Settings) -> None:
+    Thresholds for the current ``model`` are checked against it; others are once their model answers
+    (``serving.models.threshold_watcher``).
+    """
+
+    def __init__(
+        self, settings: Settings, model: Callable[[], LoadedModel | None] = lambda: None
+    ) -> None:
         assert settings.history is not None
+        self._model = model
         self._path: Path = settings.history
-        self._room = 2 * settings.history_keys, _NAMES * settings.history_directories
-        self._silence = settings.history_age
+        self._capacity = 2 * settings.history_keys, _NAMES * settings.history_directories
+        self._silent_seconds = settings.history_age
         self._lock = threading.Lock()
         self._copy: _Copy | None = None
 
     def take(self, stream: bytes) -> None:
-        """Take an update; raise `ApiError` for what is none, or not the next one."""
-        update, moved = _read(stream)
+        """Apply an update; raise `ApiError` if it is invalid or not the next one."""
+        update = _read(stream)
+        moved = _thresholds(update, self._model())
         with self._lock:
-            copy = self._begun(update) if update.number == 0 else self._next(update)
+            copy = self._new_copy(update) if update.number == 0 else self._next(update)
             try:
                 copy.take(update)
                 copy.take_thresholds(moved, update.whole)
             except OSError as error:
-                self._end()
-                raise self._unkept(error) from error
+                self._release()
+                raise self._cannot_keep(error) from error
             if update.report.state == "stopped":
-                self._end()
+                self._release()
 
-    def let_go(self) -> None:
-        """Let another worker write, if nothing has come for so long that nothing is told."""
+    def release_if_silent(self) -> None:
+        """Let another worker write, if the follower is silent and the history stale."""
         with self._lock:
             if self._copy is not None and self._is_silent(self._copy):
-                log.warning("%s has said nothing for %g s", self._copy.sender, self._silence)
-                self._end()
+                sender = self._copy.sender
+                log.warning("%s has sent nothing for %g s", sender, self._silent_seconds)
+                self._release()
 
-    def _begun(self, update: Update) -> _Copy:
-        """Return a new copy, in which there is nothing."""
+    def _new_copy(self, update: Update) -> _Copy:
+        """Return a new, empty copy."""
         before = self._copy
         if before and before.sender != update.sender and not self._is_silent(before):
-            what = f"{before.sender} tells already what is seen; {update.sender} may not, too"
+            what = f"{before.sender} already sends the live history; {update.sender} may not, too"
             raise ApiError("other_follower", what)
-        self._end()
+        self._release()
         try:
-            writer = SharedHistoryWriter(self._path, *self._room, update.version)
+            writer = SharedHistoryWriter(self._path, *self._capacity, update.version)
         except StateError as error:
             what = f"another worker, or a follower on this host, writes the history: {error}"
             raise ApiError("history_locked", what) from error
         except (OSError, ValueError) as error:
-            raise self._unkept(error) from error
-        log.info("%s begins to tell what is seen", update.sender)
-        place = thresholds.beside(self._path)
-        self._copy = _Copy(writer, place, update.sender, update.session)
+            raise self._cannot_keep(error) from error
+        log.info("%s begins to send the live history", update.sender)
+        path = thresholds.beside(self._path)
+        self._copy = _Copy(writer, path, update.sender, update.session)
         return self._copy
 
     def _next(self, update: Update) -> _Copy:
-        """Return the copy that an update is the next one of."""
+        """Return the copy, if the update is its next one."""
         copy = self._copy
         if copy is None or (copy.session, copy.updates) != (update.session, update.number):
-            what = "updates are missing here: expected another session, from its update 0 on"
+            what = "updates are missing here: expected a new session, from its update 0 on"
             raise ApiError("history_gap", what)
         return copy
 
-    def _end(self) -> None:
-        """Let go of the file's lock, if it is held."""
+    def _release(self) -> None:
+        """Release the file's lock, if it is held."""
         if self._copy is not None:
-            del self._copy.writer  # whoever still holds the copy, as a traceback does
+            del self._copy.writer  # a traceback may still refer to the copy
             self._copy = None
 
     def _is_silent(self, copy: _Copy) -> bool:
-        return time.monotonic() - copy.heard > self._silence
+        return time.monotonic() - copy.heard > self._silent_seconds
 
-    def _unkept(self, error: Exception) -> ApiError:
-        log.error("what a follower sends is not kept: %s", error)
-        return ApiError("no_history", f"the history cannot be kept: {error}")
+    def _cannot_keep(self, error: Exception) -> ApiError:
+        log.error("the live history of a follower cannot be written: %s", error)
+        return ApiError("no_history", f"the live history cannot be written: {error}")
 
 
-def _read(stream: bytes) -> tuple[Update, MovedThresholds | None]:
+def _read(stream: bytes) -> Update:
     try:
         refuse_compressed(stream)
-        update = updates.read(stream)
-        told = update.thresholds
-        return update, None if told is None else MovedThresholds.model_validate_json(told)
+        return updates.read(stream)
     except updates.OtherFormatError as error:
         raise ApiError("other_format", str(error)) from error
     except (pa.ArrowException, OSError, ValueError) as error:
-        what = f"expected an update, as birthmark follow --send has it: {error}"
+        what = f"expected an update of birthmark follow --send: {error}"
         raise ApiError("invalid_arrow", what) from error
+
+
+def _thresholds(update: Update, model: LoadedModel | None) -> MovedThresholds | None:
+    """Return the thresholds of an update, if any; raise `ApiError` for invalid ones."""
+    if update.thresholds is None:
+        return None
+    try:
+        moved = thresholds.parse(update.thresholds)
+        if model is not None and model.fits(moved):
+            model.check(moved)
+    except InvalidThresholdsError as error:
+        member = ".".join(filter(None, ("thresholds", error.field)))
+        value = excerpts.read(excerpts.written(error.found))
+        raise ApiError("invalid_request", error.what, field=member, value=value) from error
+    return moved

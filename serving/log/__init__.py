@@ -1,1 +1,1 @@
-"""What the service writes down: its own log, and the log of the predictions that it served."""
+"""The service's logs: its own, and that of the predictions served."""

@@ -1,4 +1,4 @@
-"""The files of the prediction log: begun, ended whole, anonymized, and deleted in time."""
+"""The files of the prediction log: written, anonymized, rotated and deleted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from birthmark.data.anonymize import MappingError, opened
+from birthmark.data.anonymize import MappingError, open_mapping
 from birthmark.data.common.durable import private, replaced
 from birthmark.data.prediction_log import DAY, log_treatments
 
 TRIES, WAIT = 20, 0.5
-"""How often, and how many seconds apart, a mapping is asked for that another process uses."""
+"""Attempts, and the seconds between them, to open a mapping that another process uses."""
 
 
 class LogWriter:
@@ -24,10 +24,10 @@ class LogWriter:
 
     Parameters
     ----------
-    directory : the log's; made if need be, for its owner and group alone.
-    mapping : the file of the mapping that rows are anonymized by; None: they are not.
-    rows, seconds : a file is ended when it has so many, or is so old.
-    days : how many days files are kept.
+    directory : of the log; made if need be, for its owner and group alone.
+    mapping : the file of the mapping to anonymize rows with; None: they are not.
+    rows, seconds : the size and age at which a file is ended.
+    days : the retention of files.
 
     """
 
@@ -36,36 +36,36 @@ class LogWriter:
     ) -> None:
         self._directory, self._mapping = directory, mapping
         self._rows, self._seconds, self._days = rows, seconds, days
-        self._held: list[pa.Table] = []
-        self._begun = 0.0
+        self._tables: list[pa.Table] = []
+        self._first_time = 0.0
         self._number = 0
         self._written = self._lost = 0
 
     def add(self, table: pa.Table) -> None:
-        """Take rows; raise OSError or ValueError where a file that they end cannot be written."""
+        """Add rows; raise OSError or ValueError if a file that is due cannot be written."""
         try:
-            if self._held and self._held[0].schema != table.schema:
+            if self._tables and self._tables[0].schema != table.schema:
                 self.end()
         finally:
-            if not self._held:
-                self._begun = time.monotonic()
-            self._held.append(table)
-        if sum(map(len, self._held)) >= self._rows:
+            if not self._tables:
+                self._first_time = time.monotonic()
+            self._tables.append(table)
+        if sum(map(len, self._tables)) >= self._rows:
             self.end()
 
     def end_if_old(self) -> None:
         """End the file if it is old enough."""
-        if self._held and time.monotonic() >= self._begun + self._seconds:
+        if self._tables and time.monotonic() >= self._first_time + self._seconds:
             self.end()
 
     def end(self) -> None:
-        """Write the rows held as a file; where that fails they are lost, and counted as lost."""
-        held, self._held = self._held, []
-        rows = sum(map(len, held))
+        """Write the collected rows as a file; if that fails, count them as lost."""
+        tables, self._tables = self._tables, []
+        rows = sum(map(len, tables))
         if not rows:
             return
         try:
-            self._write(pa.concat_tables(held).combine_chunks())
+            self._write(pa.concat_tables(tables).combine_chunks())
         except BaseException:
             self._lost += rows
             raise
@@ -73,7 +73,7 @@ class LogWriter:
         self._delete_old()
 
     def take_counts(self) -> tuple[int, int]:
-        """Return how many rows were written, and lost, since this was asked before."""
+        """Return how many rows were written, and lost, since the last call."""
         counts = self._written, self._lost
         self._written = self._lost = 0
         return counts
@@ -84,11 +84,11 @@ class LogWriter:
         path = self._path(table["time"][0].as_py())
         private(self._directory)
         path.parent.mkdir(exist_ok=True)
-        with replaced(path) as aside:
-            pq.write_table(table, aside, compression="zstd", write_page_checksum=True)
+        with replaced(path) as partial:
+            pq.write_table(table, partial, compression="zstd", write_page_checksum=True)
 
     def _path(self, first: datetime) -> Path:
-        """Return the path of the next file: one that none has, even if the clock went back."""
+        """Return an unused path for the next file, even if the clock went back."""
         first = first.astimezone(UTC)
         while True:
             name = f"{first:%H%M%S%f}-{os.getpid()}-{self._number}.parquet"
@@ -101,7 +101,7 @@ class LogWriter:
         oldest = (datetime.now(UTC) - timedelta(days=self._days)).strftime(DAY)
         for day in _days(self._directory):
             if day.name < oldest:
-                # What a killed process left unfinished goes with the files.
+                # Remove the partial files of killed processes, too.
                 for path in (*day.glob("*.parquet"), *day.glob(".*.parquet.*.new")):
                     path.unlink(missing_ok=True)
                 if not any(day.iterdir()):
@@ -109,17 +109,17 @@ class LogWriter:
 
 
 def _days(directory: Path) -> Iterator[Path]:
-    """Yield the log's directories of days, and nothing else that may stand beside them."""
+    """Yield the log's directories of days, and nothing else."""
     for path in sorted(directory.iterdir()):
         if len(path.name) == 8 and path.name.isdigit() and path.is_dir():
             yield path
 
 
 def _anonymized(table: pa.Table, mapping: Path) -> pa.Table:
-    """Return rows as the mapping has them; it is saved first, so that it knows all that is out."""
+    """Return anonymized rows; save the mapping first, so that it has every value in the log."""
     for left in reversed(range(TRIES)):
         try:
-            with opened(mapping) as file:
+            with open_mapping(mapping) as file:
                 column = table.column_names.index("client")
                 words = table["client"].dictionary_encode()
                 (batch,) = table.set_column(column, "client", words).combine_chunks().to_batches()

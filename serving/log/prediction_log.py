@@ -1,9 +1,8 @@
-"""Every prediction served, kept for an audit to compare with what became of the files.
+"""The log of predictions served, which an audit compares with the files' lives.
 
-A request does no more than leave what it was asked and what answered it in a queue of bounded size.
-A thread works out the rows and writes them as Parquet (``data.prediction_log``), a file at a
-time and each whole. What it cannot keep up with, or cannot write, is dropped and counted: the
-requests are served all the same.
+A request only puts its input and model into a queue of bounded size. A thread resolves them into
+rows and writes these as Parquet (``data.prediction_log``), one complete file at a time. Rows that
+it cannot keep up with, or cannot write, are dropped and counted; the requests are served anyway.
 """
 
 from __future__ import annotations
@@ -35,26 +34,26 @@ _DEFAULTS = Settings()
 
 Outcome = Literal["written", "dropped", "failed"]
 OUTCOMES: tuple[Outcome, ...] = ("written", "dropped", "failed")
-"""What becomes of rows: in a file; not taken, since the log is behind; or lost to an error."""
+"""Outcomes of rows: written to a file, dropped because the log is behind, or lost to an error."""
 
 QUEUE_BYTES = 64 * 1024 * 1024
-"""How much may wait to be worked out, by the sizes of the requests."""
+"""The size of the queue, by the sizes of the requests."""
 
 BATCH_ROWS = 10_000
-"""How many rows are worked out together, unless one request has more."""
+"""The most rows resolved together, unless one request has more."""
 
-MOMENT = 0.1
-"""How long requests are let come together, seconds."""
+WRITE_INTERVAL = 0.1
+"""The interval, seconds, at which the thread takes the pending requests."""
 
 OVERHEAD = 1024
-"""Bytes that a waiting request counts for besides its own size."""
+"""Bytes that a pending request counts beside its size."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """What was asked (columns of ``features.CREATES``), and what was answered, by predicate.
+    """Creates (columns of ``features.CREATES``) and their answers by predicate.
 
-    ``said`` are the three answers.
+    ``three_way`` has yes, no or unsure by predicate.
     """
 
     creates: pa.Table
@@ -62,39 +61,39 @@ class Served:
     model: str
     kind: str
     point: str
-    said: Mapping[str, pa.StringArray] = field(default_factory=dict)
+    three_way: Mapping[str, pa.StringArray] = field(default_factory=dict)
 
     def table(self, answered: pa.Array) -> pa.Table:
-        """Return its rows as the log has them, of which each was ``answered`` then."""
+        """Return the rows of the log, given the time at which each was ``answered``."""
         rows = len(self.creates)
-        told = {name: self.creates[name] for name in self.creates.column_names}
-        told |= {"create_time": told.get("time", pa.nulls(rows)), "time": answered}
+        columns = {name: self.creates[name] for name in self.creates.column_names}
+        columns |= {"create_time": columns.get("time", pa.nulls(rows)), "time": answered}
         for name in ("model", "kind", "point"):
-            told[name] = pa.repeat(getattr(self, name), rows)
-        fixed = [told.get(f.name, pa.nulls(rows)).cast(f.type) for f in PREDICTIONS]
+            columns[name] = pa.repeat(getattr(self, name), rows)
+        fixed = [columns.get(f.name, pa.nulls(rows)).cast(f.type) for f in PREDICTIONS]
         named = [pa.field(ANSWER + key, pa.bool_()) for key in self.answers]
-        named += [pa.field(SAID + key, pa.utf8()) for key in self.said]
-        columns = [*fixed, *self.answers.values(), *self.said.values()]
-        return pa.Table.from_arrays(columns, schema=pa.schema([*PREDICTIONS, *named]))
+        named += [pa.field(SAID + key, pa.utf8()) for key in self.three_way]
+        arrays = [*fixed, *self.answers.values(), *self.three_way.values()]
+        return pa.Table.from_arrays(arrays, schema=pa.schema([*PREDICTIONS, *named]))
 
 
 Resolve = Callable[[Sequence[Any]], Served]
-"""Works out what was asked by several requests, in their order, and what each was answered."""
+"""Returns the creates of several requests, in their order, with their answers."""
 
 
-class _Waiting(NamedTuple):
+class _Pending(NamedTuple):
     resolve: Resolve
-    asked: Any
+    request: Any
     rows: int
     size: int
     time: float
 
 
-def _together(waiting: Sequence[_Waiting]) -> Iterator[list[_Waiting]]:
-    """Yield requests that can be worked out as one: by the same ``resolve``, not too many rows."""
-    group: list[_Waiting] = []
+def _grouped(pending: Sequence[_Pending]) -> Iterator[list[_Pending]]:
+    """Yield groups of requests with the same ``resolve`` and at most `BATCH_ROWS` rows."""
+    group: list[_Pending] = []
     rows = 0
-    for each in waiting:
+    for each in pending:
         if group and (rows + each.rows > BATCH_ROWS or group[0].resolve != each.resolve):
             yield group
             group, rows = [], 0
@@ -104,11 +103,11 @@ def _together(waiting: Sequence[_Waiting]) -> Iterator[list[_Waiting]]:
         yield group
 
 
-def _table(group: Sequence[_Waiting]) -> pa.Table:
-    served = group[0].resolve([each.asked for each in group])
+def _table(group: Sequence[_Pending]) -> pa.Table:
+    served = group[0].resolve([each.request for each in group])
     rows = [each.rows for each in group]
     if len(served.creates) != sum(rows):
-        raise ValueError(f"expected {sum(rows)} rows, worked out {len(served.creates)}")
+        raise ValueError(f"expected {sum(rows)} rows, resolved {len(served.creates)}")
     times = np.repeat([round(each.time * 1e6) for each in group], rows)
     return served.table(pa.array(times, pa.int64()).cast(TIME))
 
@@ -116,10 +115,10 @@ def _table(group: Sequence[_Waiting]) -> pa.Table:
 class PredictionLog:
     """The log at ``directory``, of a ``share`` (0 to 1) of all requests.
 
-    One process has one; ``start`` begins its thread and ``close`` ends it, once what waits is
-    written. Files are ended after so many ``rows`` or ``seconds``, and kept for ``days``; with a
-    ``mapping`` file they are anonymized by it (``data.anonymize``). ``tell`` is called with each
-    outcome and of how many rows it is, by any thread.
+    A process has one. ``start`` begins its thread; ``close`` writes the pending rows and ends it.
+    Files are ended after ``rows`` or ``seconds``, and kept for ``days``; a ``mapping`` file
+    anonymizes them (``data.anonymize``). ``tell`` is called with an outcome and its number of rows,
+    by any thread.
     """
 
     def __init__(
@@ -133,21 +132,21 @@ class PredictionLog:
         tell: Callable[[Outcome, int], object] = lambda outcome, rows: None,
     ) -> None:
         self.share = share
-        self._tell = tell
+        self._count_rows = tell
         self._writer = LogWriter(directory, mapping, rows, seconds, days)
-        self._waiting: deque[_Waiting] = deque()
+        self._pending: deque[_Pending] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
         self._ending = False
-        self._said: set[tuple[type, int | None]] = set()
+        self._reported: set[tuple[type, int | None]] = set()
         self._thread = threading.Thread(target=self._work, name="prediction-log", daemon=True)
 
     def start(self) -> None:
-        """Begin to write."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write the pending rows, and end the thread."""
         with self._changed:
             self._ending = True
             self._changed.notify()
@@ -155,14 +154,14 @@ class PredictionLog:
             self._thread.join()
 
     def sampled(self) -> bool:
-        """Tell, by chance, whether a request is of the share to be logged."""
+        """Return whether to log a request, at random by `share`."""
         return self.share >= 1 or random.random() < self.share
 
-    def offer(self, resolve: Resolve, asked: Any, rows: int, size: int) -> None:
-        """Let ``resolve`` work out a request's ``rows`` from ``asked`` later, on the log's thread.
+    def offer(self, resolve: Resolve, request: Any, rows: int, size: int) -> None:
+        """Queue a request, whose ``rows`` ``resolve`` makes later in the log's thread.
 
-        It is given all that waits for the same ``resolve``, as a list. ``size`` is about how many
-        bytes are kept until then. Where too much waits, the rows are dropped.
+        ``resolve`` gets a list of pending requests. ``size`` is its approximate memory, bytes.
+        If the queue is full, the rows are dropped.
         """
         size += OVERHEAD
         with self._changed:
@@ -170,61 +169,61 @@ class PredictionLog:
                 self._count("dropped", rows)
                 return
             self._bytes += size
-            self._waiting.append(_Waiting(resolve, asked, rows, size, time.time()))
+            self._pending.append(_Pending(resolve, request, rows, size, time.time()))
 
     def _count(self, outcome: Outcome, rows: int) -> None:
         if rows:
-            self._tell(outcome, rows)
+            self._count_rows(outcome, rows)
 
     def _work(self) -> None:
-        while (taken := self._take()) is not None:
-            for group in _together(taken):
+        while (batch := self._take_pending()) is not None:
+            for group in _grouped(batch):
                 rows = sum(each.rows for each in group)
                 self._attempt(partial(self._add, group), rows)
             self._attempt(self._writer.end_if_old, 0)
         self._attempt(self._writer.end, 0)
 
-    def _add(self, group: Sequence[_Waiting]) -> None:
+    def _add(self, group: Sequence[_Pending]) -> None:
         self._writer.add(_table(group))
 
-    def _take(self) -> list[_Waiting] | None:
-        """Return what has come in a moment; None at the end.
+    def _take_pending(self) -> list[_Pending] | None:
+        """Return the pending requests after `WRITE_INTERVAL`; None at the end.
 
-        Nothing wakes the thread but time, so that requests need not wake it.
+        Only the timeout wakes the thread, as waking it costs requests time.
         """
         with self._changed:
             if not self._ending:
-                self._changed.wait(MOMENT)
-            taken = list(self._waiting)
-            self._waiting.clear()
-            self._bytes -= sum(each.size for each in taken)
-            return None if self._ending and not taken else taken
+                self._changed.wait(WRITE_INTERVAL)
+            batch = list(self._pending)
+            self._pending.clear()
+            self._bytes -= sum(each.size for each in batch)
+            return None if self._ending and not batch else batch
 
     def _attempt(self, work: Callable[[], object], rows: int) -> None:
-        """Do what may write a file; count what came of it, and tell of each kind of trouble once.
+        """Do work that may write a file; count its rows, and log each kind of error once.
 
-        Once a file is written, the same trouble is told again.
+        Once a file is written, the same error is logged again.
         """
-        trouble: Exception | None = None
+        failure: Exception | None = None
         try:
             work()
-        # Whatever is wrong with the log, the service goes on.
+        # Whatever is wrong with the log, the service keeps running.
         except Exception as error:
-            trouble = error
+            failure = error
         written, lost = self._writer.take_counts()
-        if trouble is not None and not lost:
-            lost = rows  # it did not come as far as the writer
+        if failure is not None and not lost:
+            lost = rows  # it failed before the writer
         with self._changed:
             self._count("written", written)
             self._count("failed", lost)
         if written:
-            self._said.clear()
-        if trouble is not None and (kind := _kind(trouble)) not in self._said:
-            self._said.add(kind)
-            # Those of files and mappings tell of the log's own; others may quote requests.
-            told = trouble if isinstance(trouble, OSError | MappingError) else Quoting(trouble)
-            log.error("predictions are served, but not logged: %s", told)
+            self._reported.clear()
+        if failure is not None and (kind := _kind(failure)) not in self._reported:
+            self._reported.add(kind)
+            # Errors of files and mappings do not quote requests; others may.
+            message = failure if isinstance(failure, OSError | MappingError) else Quoting(failure)
+            log.error("predictions are served but not logged: %s", message)
 
 
-def _kind(trouble: Exception) -> tuple[type, int | None]:
-    return type(trouble), getattr(trouble, "errno", None)
+def _kind(failure: Exception) -> tuple[type, int | None]:
+    return type(failure), getattr(failure, "errno", None)

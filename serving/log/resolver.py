@@ -1,4 +1,4 @@
-"""What the prediction log keeps of the requests to the service: worked out from their bodies."""
+"""Resolves logged requests into creates and answers, from their bodies."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
-from birthmark.serving.answers.histories import as_they_were
+from birthmark.serving.answers.histories import with_recorded_histories
 from birthmark.serving.log.prediction_log import Served
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark_native import HINTS, requested
 
 HINTED = "hints"
-"""The point of hints in the log: their thresholds are their own, and promise no bound."""
+"""The operating point of hints in the log: they have separate thresholds, without a bound."""
 
 
 class Resolver:
-    """Works out what one model was asked and answered, by the forms of requests."""
+    """Resolves the requests to one model, by their format."""
 
     def __init__(self, model: LoadedModel) -> None:
         self.model = model
 
-    def json(self, asked: Sequence[tuple[bytes, bytes]]) -> Served:
-        """Return what was asked by bodies of files in JSON, each with what was seen of these."""
-        table = pa.Table.from_batches([requested([body for body, _ in asked])])
-        seen = b"".join(seen for _, seen in asked)
-        return served(self.model, as_they_were(filled(table, CREATES), seen))
+    def json(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
+        """Resolve JSON bodies of files, each with its live histories."""
+        table = pa.Table.from_batches([requested([body for body, _ in requests])])
+        seen = b"".join(seen for _, seen in requests)
+        return served(self.model, with_recorded_histories(filled(table, CREATES), seen))
 
-    def arrow(self, asked: Sequence[pa.Table]) -> Served:
-        """Return what was asked by streams in Arrow's format, as they were answered."""
-        return served(self.model, pa.concat_tables(asked))
+    def arrow(self, requests: Sequence[pa.Table]) -> Served:
+        """Resolve the creates of Arrow streams, as they were answered."""
+        return served(self.model, pa.concat_tables(requests))
 
-    def hints(self, asked: Sequence[tuple[bytes, int]]) -> Served:
-        """Return what was asked by bodies of one create each, and the verdicts on these.
+    def hints(self, requests: Sequence[tuple[bytes, int]]) -> Served:
+        """Resolve bodies of one create each, with their verdicts.
 
-        Of a directory, and of what is none, the hints of the other are null.
+        Hints that do not apply (to a directory, or to anything else) are null.
         """
-        creates = requested([body for body, _ in asked], hints=True)
+        creates = requested([body for body, _ in requests], hints=True)
         of_directory = creates["is_directory"]
-        verdicts = pa.array([verdict for _, verdict in asked], pa.uint8())
+        verdicts = pa.array([verdict for _, verdict in requests], pa.uint8())
         answers = {}
         for hint in HINTS:
-            said = pc.not_equal(pc.bit_wise_and(verdicts, pa.scalar(hint.bit, pa.uint8())), 0)
-            is_asked = pc.equal(of_directory, hint.of_directory)
-            answers[hint.key] = pc.if_else(is_asked, said, None)
-        told = pa.Table.from_batches([creates])
-        return Served(told, answers, self.model.version, self.model.kind, HINTED)
+            is_yes = pc.not_equal(pc.bit_wise_and(verdicts, pa.scalar(hint.bit, pa.uint8())), 0)
+            applies = pc.equal(of_directory, hint.of_directory)
+            answers[hint.key] = pc.if_else(applies, is_yes, None)
+        table = pa.Table.from_batches([creates])
+        return Served(table, answers, self.model.version, self.model.kind, HINTED)
 
 
 def served(model: LoadedModel, creates: pa.Table) -> Served:
-    """Return what a model answers to `creates`."""
+    """Return a model's answers for `creates`."""
     answers = model.answers(creates, counted=False)
-    said = {key: each.in_words() for key, each in model.said(creates).items()}
-    return Served(creates, answers, model.version, model.kind, model.point, said)
+    three_way = {key: each.in_words() for key, each in model.three_way_answers(creates).items()}
+    return Served(creates, answers, model.version, model.kind, model.point, three_way)

@@ -1,4 +1,4 @@
-"""Which requests to the service the prediction log keeps, if there is one."""
+"""Sampling of requests for the prediction log, if there is one."""
 
 from __future__ import annotations
 
@@ -12,34 +12,36 @@ from prometheus_client import CollectorRegistry, Counter
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
 
-if TYPE_CHECKING:  # most services keep no log, and need not what writes one
+if TYPE_CHECKING:  # most services have no log, and need not import its writer
     from birthmark.serving.log.prediction_log import PredictionLog
     from birthmark.serving.log.resolver import Resolver
 
 
 class LogSampler:
-    """Hands what was answered to a log, if there is one and the request is of its sample."""
+    """Passes answered requests to the log, if there is one, by its sampling."""
 
     def __init__(self, log: PredictionLog | None = None) -> None:
         self._log = log
         self._resolver: Resolver | None = None
 
     def predictions(self, model: LoadedModel, body: bytes, files: int, seen: bytes) -> None:
-        """Take note of a body of so many `files` that was answered, told what was `seen`."""
+        """Log a body of `files`, answered with the live histories `seen`."""
         if self._log is not None and self._log.sampled():
-            self._log.offer(self._of(model).json, (body, seen), files, len(body) + len(seen))
+            self._log.offer(
+                self._resolver_for(model).json, (body, seen), files, len(body) + len(seen)
+            )
 
-    def stream(self, model: LoadedModel, asked: pa.Table) -> None:
-        """Take note of creates (`features.CREATES`) that were answered."""
+    def stream(self, model: LoadedModel, creates: pa.Table) -> None:
+        """Log answered creates (`features.CREATES`)."""
         if self._log is not None and self._log.sampled():
-            self._log.offer(self._of(model).arrow, asked, len(asked), asked.nbytes)
+            self._log.offer(self._resolver_for(model).arrow, creates, len(creates), creates.nbytes)
 
     def hint(self, model: LoadedModel, body: bytes, verdict: int) -> None:
-        """Take note of a create, and of the verdict on it."""
+        """Log a create and its verdict."""
         if self._log is not None and self._log.sampled():
-            self._log.offer(self._of(model).hints, (body, verdict), 1, len(body))
+            self._log.offer(self._resolver_for(model).hints, (body, verdict), 1, len(body))
 
-    def _of(self, model: LoadedModel) -> Resolver:
+    def _resolver_for(self, model: LoadedModel) -> Resolver:
         resolver = self._resolver
         if resolver is None or resolver.model is not model:
             from birthmark.serving.log.resolver import Resolver
@@ -50,9 +52,9 @@ class LogSampler:
 
 @contextmanager
 def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[LogSampler]:
-    """Yield what logs as `settings` say, and write all that is left at the end.
+    """Yield the sampler of the `settings`, and write all pending rows at the end.
 
-    What becomes of the rows is counted in `registry`.
+    `registry` gets the counter of rows by outcome.
     """
     if settings.log_predictions is None:
         yield LogSampler()
@@ -65,14 +67,14 @@ def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[LogSampl
         ["outcome"],
         registry=registry,
     )
-    of = {outcome: counter.labels(outcome) for outcome in OUTCOMES}
+    counters = {outcome: counter.labels(outcome) for outcome in OUTCOMES}
     log = PredictionLog(
         settings.log_predictions,
         settings.log_share,
         settings.log_mapping,
         seconds=60 * settings.log_minutes,
         days=settings.log_days,
-        tell=lambda outcome, rows: of[outcome].inc(rows),
+        tell=lambda outcome, rows: counters[outcome].inc(rows),
     )
     log.start()
     try:

@@ -1,7 +1,7 @@
-"""The service's log: lines of text or of JSON, which tell no file's name unless they may.
+"""The service's log: lines of text or JSON, without file names unless they are allowed.
 
-What requests say can stand in the messages of errors. These are logged by their type alone, where
-they are raised while a request is answered or are `Quoting` it.
+Messages of errors may quote requests. So the log has only the type of an error that is raised
+during a request or is `Quoting` one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REQUEST_ID = b"x-request-id"
 
 access = logging.getLogger("birthmark.access")
 request: ContextVar[str | None] = ContextVar("request", default=None)
-"""The id of the request that is answered."""
+"""The id of the current request."""
 
 _ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,64}")
 _names = False
@@ -37,18 +37,18 @@ _numbers = count(1)
 
 
 class Quoting:
-    """An error that may quote requests, to be logged."""
+    """An error to be logged that may quote requests."""
 
     def __init__(self, error: BaseException) -> None:
         self.error = error
 
     def __str__(self) -> str:
-        """Return its message if names may be told, else what kind of error it is."""
+        """Return its message if file names are allowed, else its type."""
         return str(self.error) if _names else type(self.error).__name__
 
 
 def set_up(settings: Settings) -> None:
-    """Log as `settings` say, to standard error, unless something else takes the log already."""
+    """Log to standard error, as the `settings` say, unless logging is configured already."""
     global _names
     _names = settings.log_names
     handler = logging.StreamHandler()
@@ -57,17 +57,17 @@ def set_up(settings: Settings) -> None:
 
 
 def id_of(scope: Scope) -> bytes:
-    """Return the id that a request came with, if it is one, else a new one."""
+    """Return the id in a request's header fields if it is valid, else a new one."""
     for name, value in scope["headers"]:
         if name == REQUEST_ID and _ID.fullmatch(value):
-            found: bytes = value
-            return found
+            request_id: bytes = value
+            return request_id
     return b"%s-%x" % (_process, next(_numbers))
 
 
 def note(scope: Scope, route: str, status: int, seconds: float, size: int) -> None:
-    """Log that a request was answered: with so many bytes of body, after so many seconds."""
-    known: dict[str, Any] = {
+    """Log an answered request, with the seconds it took and the `size` of the answer's body."""
+    fields: dict[str, Any] = {
         "method": scope["method"],
         "route": route,
         "status": status,
@@ -75,15 +75,15 @@ def note(scope: Scope, route: str, status: int, seconds: float, size: int) -> No
         "bytes": size,
     }
     if _names:
-        known["path"] = scope["path"]
-    access.info("answered", extra={"known": known})
+        fields["path"] = scope["path"]
+    access.info("answered", extra={"known": fields})
 
 
 class _Formatter(logging.Formatter):
     """Formats an error raised in a request without its message, which may quote the request."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as text; what others made of its error does not count."""
+        """Return the record as text; ignore error text cached by other formatters."""
         record.exc_text = None
         try:
             return super().format(record)
@@ -91,7 +91,7 @@ class _Formatter(logging.Formatter):
             record.exc_text = None
 
     def formatException(self, ei: Any) -> str:  # noqa: N802
-        """Return the places that an error passed, and what it is."""
+        """Return the traceback of an error, and its type."""
         _, error, trace = ei
         if _names or request.get() is None or error is None:
             return super().formatException(ei)
@@ -99,27 +99,27 @@ class _Formatter(logging.Formatter):
 
 
 class Text(_Formatter):
-    """A line of text for each record, and an error's places in lines after it."""
+    """A line of text for each record, followed by the lines of its traceback."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(process)d %(levelname)s %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         """Return the line."""
-        told = dict(getattr(record, "known", {}))
-        if (asked := request.get()) is not None:
-            told["request"] = asked
-        rest = "".join(f" {key}={_plain(value)}" for key, value in told.items())
+        fields = dict(getattr(record, "known", {}))
+        if (request_id := request.get()) is not None:
+            fields["request"] = request_id
+        rest = "".join(f" {key}={_plain(value)}" for key, value in fields.items())
         return visible(super().formatMessage(record)) + rest
 
     def formatException(self, ei: Any) -> str:  # noqa: N802
-        """Return its lines, with escapes for what a terminal obeys."""
+        """Return the lines, with terminal control characters escaped."""
         return visible_lines(super().formatException(ei))
 
 
 def _plain(value: object) -> str:
-    """Return `value` in one word: what else it holds is escaped."""
-    return re.sub(r"[^!-~]", lambda each: f"\\x{ord(each[0]):02x}", str(value))
+    """Return `value` as one word, with other characters escaped."""
+    return re.sub(r"[^!-~]", lambda match: f"\\x{ord(match[0]):02x}", str(value))
 
 
 class Json(_Formatter):

@@ -1,1 +1,1 @@
-"""What is said over HTTP in JSON: requests, responses, and the one shape of every error."""
+"""The messages of the service in JSON: requests, responses and errors."""

@@ -1,9 +1,9 @@
-"""Every error's one JSON shape, from one builder; browsers get a page instead (`html`).
+"""Responses for errors, all of one JSON shape; browsers get a page instead (`html`).
 
     {"error": {"type": "invalid_request", "message": "…", "field": "[3].mode", "value": "0888"}}
 
-`type` is one of `errors.TYPES`. `field` and `value` say what is at fault in the request,
-and are null where no single member is.
+`type` is one of `errors.TYPES`. `field` and `value` name the faulty member of the request, and are
+null if there is no single one.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 _TYPE_OF = {404: "not_found", 405: "method_not_allowed"}
 NOSNIFF = (b"x-content-type-options", b"nosniff")
-"""The header field that has browsers take every answer for what it says that it is."""
+"""The header field that stops browsers from guessing content types."""
 
 _MESSAGE = 500
-"""The longest message, in characters: it may repeat what the request holds."""
+"""The longest message, in characters: it may quote the request."""
 
 
 def error_response(
@@ -40,7 +40,7 @@ def error_response(
     value: Any = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """Return the response for an error of a `type` in `TYPES`, short however much was sent."""
+    """Return the response for an error of a `type` in `TYPES`, with its message shortened."""
     body: ErrorResponse = {
         "error": {
             "type": type,
@@ -49,20 +49,20 @@ def error_response(
             "value": value,
         }
     }
-    # A request's own numbers may be infinite, which JSON does not know.
+    # A request's numbers may be infinite, which JSON does not have.
     content = to_json(body, inf_nan_mode="strings")
     return Response(content, TYPES[type], headers, media_type="application/json")
 
 
 def response_of(error: ApiError, scope: Scope | None = None) -> Response:
-    """Return the response for an error of a request, a page where a browser asked for one."""
+    """Return the response for an error, a page if a browser requested one."""
     if scope is not None and html.wanted(scope["method"], scope["headers"]):
         return html.error_page(error.type, TYPES[error.type], error.headers)
     return error_response(error.type, str(error), error.field, error.value, error.headers)
 
 
 def raw(error: ApiError, close: bool = True) -> bytes:
-    """Return the response in bytes, for where no request was begun; with `close` it is the last."""
+    """Return the response in bytes, for use without a request; `close` makes it the last."""
     response = response_of(error)
     line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
     fields = b"".join(b"%b: %b\r\n" % field for field in (*response.raw_headers, NOSNIFF))
@@ -82,10 +82,10 @@ async def _http_error(request: Request, error: HTTPException) -> Response:
     return response_of(ApiError(_TYPE_OF[error.status_code], message, headers), request.scope)
 
 
-def _allowed(request: Request, told: str) -> str:
-    """Return all methods that a path takes: what is `told` is those of one of its routes."""
+def _allowed(request: Request, allow: str) -> str:
+    """Return all methods of a path; `allow` has those of only one of its routes."""
     described = request.app.openapi()["paths"].get(request.url.path, {})
-    methods = {method.upper() for method in described} | {each.strip() for each in told.split(",")}
+    methods = {method.upper() for method in described} | {name.strip() for name in allow.split(",")}
     return ", ".join(sorted(methods - {""}))
 
 
@@ -103,7 +103,7 @@ async def _internal(request: Request, error: Exception) -> Response:
 
 
 async def failed(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
-    """Answer a request on which the service failed."""
+    """Answer a request with an internal error."""
     response = await _internal(Request(scope, receive), error)
     await response(scope, receive, send)
 
@@ -115,4 +115,4 @@ HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, An
     ClientDisconnect: _disconnected,
     Exception: _internal,
 }
-"""What makes a response of each exception that a request can end in."""
+"""The exception handlers of the service."""

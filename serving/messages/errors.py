@@ -1,4 +1,4 @@
-"""The errors that requests get; ``serving.messages.error_responses`` says in which form."""
+"""The errors that requests get; ``serving.messages.error_responses`` makes their responses."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ TYPES: dict[str, int] = {
     "no_tokens": 503,
     "overloaded": 503,
 }
-"""The status that each type of error has."""
+"""The HTTP status of each type of error."""
 
 
 class ApiError(Exception):
-    """A request that gets an error: its `type` (see `TYPES`) and a message for people.
+    """The error of a request: a `type` of `TYPES`, and a message for people.
 
-    `field` is what is at fault, where one member, column or parameter is; `value` is what it was.
+    `field` is the faulty member, column or parameter, if there is a single one; `value` its value.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ApiError(Exception):
 
 @contextmanager
 def registry_read() -> Iterator[None]:
-    """Raise `ApiError` where the registry cannot be read: an object store may not answer."""
+    """Turn an OSError, such as of an object store, into `ApiError`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""HTML that goes out: what a page may do in a browser, and the page of an error."""
+"""HTML responses: their content security policy, and the pages of errors."""
 
 from __future__ import annotations
 
@@ -20,66 +20,70 @@ _POLICY = (
     " frame-ancestors 'none'"
 )
 
-_ELSE = ("It could not be answered", "Go back to the service’s page, and try again from there.")
-SAID = {
+_OTHER = ("The request failed", "Go back to the service’s page, and try again from there.")
+TEXTS = {
     "not_found": (
         "There is no such page",
-        "It may have been removed. The service’s page lists what versions and audits there are.",
+        "It may have been removed. The service’s page lists the versions and audits.",
     ),
     "unauthorized": (
         "A token is needed",
-        "Load the page again, and give a token for reading as the password; the name does not"
-        " matter. Who runs the service has it, or makes one with birthmark tokens add.",
+        "Load the page again, and enter a token with the scope read as the password; the user name"
+        " does not matter. The administrator has one, or makes one with birthmark tokens add.",
     ),
     "forbidden": (
-        "This token is not for reading",
-        "Close the browser, and begin again with a token for reading.",
+        "This token does not have the scope read",
+        "Close the browser, and start again with a token that has it.",
     ),
-    "internal": ("The service failed", "Its log says how. Try again, or tell who runs it."),
+    "internal": (
+        "The service failed",
+        "Its log says how. Try again, or tell the administrator.",
+    ),
     "overloaded": ("The service is busy", "Try again in a few seconds."),
     "no_registry": (
         "The registry cannot be read now",
-        "Answers go on. Its log says why; try again when the registry is back.",
+        "The service still answers. Its log says why; try again when the registry is back.",
     ),
     "damaged_version": (
-        "What is published is damaged",
-        "Answers go on. Publish another version with birthmark models rollback or train.",
+        "The published version is damaged",
+        "The service still answers. Publish another version with birthmark models rollback or"
+        " train.",
     ),
 }
-"""What people are told of an error by its type, and what they can do about it.
+"""The title of the page by type of error, and what to do.
 
-Nothing of its message: that may name places on this host, which are nobody's business who browses.
+The error's message is left out because it may name paths on this host.
 """
-SAID["no_version"] = SAID["not_found"]
+TEXTS["no_version"] = TEXTS["not_found"]
 
 
 def wanted(method: str, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Return whether who asks would see a page: it is a browser that goes somewhere."""
+    """Return whether a request wants a page: a browser navigates."""
     if method not in ("GET", "HEAD"):
         return False
     return any(name == b"accept" and b"text/html" in value for name, value in headers)
 
 
 def response(html: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a page: nothing is loaded, no script runs, and no style holds but its first."""
+    """Return a page that loads nothing, runs no script, and has only its first style."""
     style = "'none'"
     if first := _STYLE.search(html):
-        # Browsers see the text with its ends of line made one (HTML, "Normalizing newlines").
+        # Browsers normalize newlines before they hash (HTML, "Normalizing newlines").
         text = first[1].replace(b"\r\n", b"\n")
         style = f"'sha256-{base64.b64encode(hashlib.sha256(text).digest()).decode()}'"
-    own = {
+    fields = {
         "content-security-policy": _POLICY.format(style=style),
         "cache-control": "no-store",
         "referrer-policy": "no-referrer",
     }
-    return Response(html, status, {**(headers or {}), **own}, media_type="text/html")
+    return Response(html, status, {**(headers or {}), **fields}, media_type="text/html")
 
 
 def error_page(type: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the page of an error of a `type` in `errors.TYPES`."""
-    what, to_do = SAID.get(type, _ELSE)
+    """Return the page for an error of a `type` in `errors.TYPES`."""
+    title, to_do = TEXTS.get(type, _OTHER)
     text = (
-        _environment().get_template("error.html.j2").render(what=what, to_do=to_do, status=status)
+        _environment().get_template("error.html.j2").render(title=title, to_do=to_do, status=status)
     )
     return response(text.encode(), status, {**(headers or {}), "vary": "accept"})
 

@@ -7,17 +7,17 @@ from urllib.parse import parse_qsl
 from birthmark.serving.messages.errors import ApiError
 
 ANSWERS = ("three",)
-"""What may be asked for by ``answers``: a stream with each answer's word and probability, too."""
+"""The values of ``answers``: ``three`` adds each answer's word and probability to a stream."""
 
 
 def wants_three(query: bytes) -> bool:
-    """Return whether a query asks for the three answers; raise `ApiError` for an unknown value."""
-    if not query:  # that of most requests
+    """Return whether a query requests the three answers; raise `ApiError` for an unknown value."""
+    if not query:  # most requests have none
         return False
     fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    found = [value for name, value in fields if name == "answers"]
-    for value in found:
+    values = [value for name, value in fields if name == "answers"]
+    for value in values:
         if value not in ANSWERS:
             expected = " or ".join(ANSWERS)
             raise ApiError("invalid_request", f"expected {expected}", field="answers", value=value)
-    return bool(found)
+    return bool(values)

@@ -1,14 +1,15 @@
-"""What is asked over HTTP, as JSON: files that are being created.
+"""Requests in JSON: files that are being created.
 
-``native/contract`` declares what is known of a create, ``birthmark_native`` reads it, and what is
-here describes it. A file name is bytes, and JSON is text; so a name comes in one of three members:
+``native/contract`` declares the members of a create, ``birthmark_native`` reads them, and this
+module describes them. A file name is bytes and JSON is text, so a name has one of three members:
 ``name`` as text (UTF-8), ``name_base64`` (RFC 4648 section 4) or ``name_percent`` (RFC 3986 section
-2.1), and a directory's name likewise.
+2.1). A directory's name has the same three.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeVar
@@ -35,46 +36,48 @@ _PERCENT = r"%(?:0[1-9A-Fa-f]|2[0-9A-Ea-e]|[13-9A-Fa-f][0-9A-Fa-f])"  # neither 
 
 @dataclass(frozen=True)
 class Files:
-    """The files that a request's body is about.
+    """The files in a request's body.
 
-    ``asked`` has a row for each: columns of ``features.CREATES``, and whatever else names its
-    directory. ``names`` has the member that holds its name, as it was sent. They are ``listed``, or
-    one that stands alone.
+    ``table`` has a row for each: columns of ``features.CREATES``, and others that name its
+    directory. ``names`` has the member of its name, as sent. ``listed`` is whether the body is a
+    list. ``warnings`` name values that are probably mistakes.
     """
 
-    asked: pa.Table
+    table: pa.Table
     names: list[dict[str, str]]
     listed: bool
+    warnings: Sequence[str] = ()
 
     @property
     def creates(self) -> pa.Table:
-        """What is asked about, as ``features.CREATES``."""
-        return filled(self.asked, CREATES)
+        """The files as ``features.CREATES``."""
+        return filled(self.table, CREATES)
 
 
 class Choice(Strict):
-    """A version of the models that is to answer."""
+    """A version of the models to publish."""
 
-    version: str = Field(max_length=64, strict=True, description="as it is in the registry")
+    version: str = Field(max_length=64, strict=True, description="its name in the registry")
 
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def parse(body: bytes) -> Files:
-    """Return the file, or the list of files, that a request's body is about.
+    """Return the file, or the list of files, in a request's body.
 
-    Raises `InvalidRequestError` for what is not JSON and for what is not such files: of one fault,
-    with as much of what is there as is told.
+    Raises `InvalidRequestError` for a body that is not JSON or not such files; it describes the
+    first fault, with an excerpt of the value.
     """
-    creates, names, listed = files_of(body)
+    creates, names, listed, warnings = files_of(body)
     echoes = [{member: from_json(name)} for member, name in names]
-    return Files(pa.Table.from_batches([creates]), echoes, listed)
+    return Files(pa.Table.from_batches([creates]), echoes, listed, warnings)
 
 
 def parsed(model: type[_Model], body: bytes) -> _Model:
-    """Return the one object that a body holds; raise as `parse` does."""
-    check_object(body, list(model.model_fields))  # else each that is wrong would have its own error
+    """Return the object in a body; raise as `parse` does."""
+    # Otherwise pydantic would make an error for each unknown member.
+    check_object(body, list(model.model_fields))
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
@@ -87,31 +90,31 @@ def parsed(model: type[_Model], body: bytes) -> _Model:
 
 
 def body_schema(many: int = MOST_FILES) -> dict[str, Any]:
-    """Return the OpenAPI description of what `parse` takes, with lists of up to `many` files."""
+    """Return the OpenAPI description of the bodies for `parse`, with up to `many` files."""
     one = _schema_of(
         "FileRequest",
-        "A file that is being created, and what is known of it then; what is left out is unknown.",
+        "A file that is being created, and what is known of it; members left out are unknown.",
         [member for member in MEMBERS if member.files],
     )
     return in_json({"anyOf": [one, {"type": "array", "maxItems": many, "items": one}]})
 
 
 def hint_schema() -> dict[str, Any]:
-    """Return the OpenAPI description of the create that hints are asked about."""
+    """Return the OpenAPI description of the body of a request for hints."""
     what = "A file or directory that a file system is about to create."
     return in_json(_schema_of("HintRequest", what, [member for member in MEMBERS if member.hints]))
 
 
 def _schema_of(title: str, what: str, members: list[Member]) -> dict[str, Any]:
-    """Return the JSON schema of a create: each name in one of its forms, or in none if it may."""
+    """Return the JSON schema of a create: each name in one form, or none if it is optional."""
     schema: dict[str, Any] = {
         "type": "object",
         "title": title,
         "description": what,
         "properties": {
-            member.name + form: _described(member, form, told)
+            member.name + form: _described(member, form, description)
             for member in members
-            for form, told in zip(member.forms, member.told, strict=True)
+            for form, description in zip(member.forms, member.texts, strict=True)
         },
         "additionalProperties": False,
     }
@@ -125,11 +128,14 @@ def _schema_of(title: str, what: str, members: list[Member]) -> dict[str, Any]:
     return schema | ({"not": {"anyOf": both}} if both else {})
 
 
-def _described(member: Member, form: str, told: str) -> dict[str, Any]:
-    about = {"title": (member.name + form).replace("_", " ").title(), "description": told}
+def _described(member: Member, form: str, description: str) -> dict[str, Any]:
+    documented = {
+        "title": (member.name + form).replace("_", " ").title(),
+        "description": description,
+    }
     if member.kind == "flag":
-        return {"type": "boolean", "default": False} | about
-    return {"anyOf": [*_values(member, form), {"type": "null"}]} | about
+        return {"type": "boolean", "default": False} | documented
+    return {"anyOf": [*_values(member, form), {"type": "null"}]} | documented
 
 
 def _values(member: Member, form: str) -> list[dict[str, Any]]:
@@ -153,7 +159,7 @@ def _values(member: Member, form: str) -> list[dict[str, Any]]:
         case "path", _:
             return [text | {"minLength": 1, "maxLength": member.most, "pattern": r"^[^\x00]+$"}]
         case "inode", _:
-            # a description's numbers are floats, of which the greatest inode is none
+            # JSON schema's numbers are floats, which cannot represent the greatest inode
             return [{"type": "integer", "minimum": 0, "exclusiveMaximum": _most(member) + 1}]
         case "text", _:
             return [text | {"minLength": 1, "maxLength": member.most}]
@@ -164,7 +170,7 @@ def _values(member: Member, form: str) -> list[dict[str, Any]]:
         case "opaque", _:
             longest = 4 * math.ceil(_most(member) / 3)
             return [text | {"minLength": 4, "maxLength": longest, "format": "opaque-base64"}]
-    raise AssertionError(f"{member.name}: no request tells of {member.kind}")
+    raise AssertionError(f"{member.name}: no request has {member.kind}")
 
 
 def _most(member: Member) -> int:
@@ -173,12 +179,12 @@ def _most(member: Member) -> int:
 
 
 def _sent(*members: str) -> dict[str, Any]:
-    """Return the JSON schema of an object in which members are there, and are not null."""
+    """Return the JSON schema of an object whose members are present and not null."""
     text = {"type": "string"}
     return {"required": list(members), "properties": dict.fromkeys(members, text)}
 
 
 def in_json(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the OpenAPI description of a body that is read as it comes, of the JSON ``schema``."""
+    """Return the OpenAPI description of a body with the JSON ``schema``."""
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     return {"requestBody": body}

@@ -1,4 +1,4 @@
-"""What is answered over HTTP, as JSON."""
+"""Responses in JSON."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Union
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from birthmark.features.told import Told
+from birthmark.features.history_scope import HistoryScope
 from birthmark.predictor import KINDS, Kind, Point
 
 if TYPE_CHECKING:
     Evidence = Mapping[str, Any]
 else:
     Evidence = Union[tuple(kind.evidence for kind in KINDS.values())]  # noqa: UP007
-"""What each kind of model can say for its answer."""
+"""The evidence of each kind of model."""
 
 
 class Answer(TypedDict):
-    """Whether a predicate is predicted to hold of a file, and why.
+    """The prediction of one predicate for a file, and its evidence.
 
-    It is yes where `score`, from 0 to 1 and no probability, is at least `threshold`; a model
-    without a threshold (null) abstains. `upper` is the confidence limit of false positives, as a
-    share of all files, that admitted a bounded threshold; else null. `kind` is that of the model.
+    It is yes if `score`, from 0 to 1 and not a probability, is at least `threshold`; without a
+    threshold (null) the model abstains. `upper` is the confidence limit on false positives, as a
+    share of all files, for a bounded threshold; else null. `kind` is the kind of the model.
     """
 
     answer: Literal["yes", "no"]
@@ -34,48 +34,54 @@ class Answer(TypedDict):
     upper: float | None
 
 
-class Named(TypedDict):
-    """A file, under its name as it was sent."""
+class FileName(TypedDict):
+    """A file's name, in the member that the request had."""
 
     name: NotRequired[str]
     name_base64: NotRequired[str]
     name_percent: NotRequired[str]
 
 
-class Said(TypedDict):
-    """What is said of every predicate of one file, and how likely it holds, from 0 to 1.
+class ThreeAnswers(TypedDict):
+    """The answer and the probability (0 to 1) of every predicate for one file.
 
-    A `yes` keeps the bound on false positives at the bounded point, a `no` that on false negatives;
-    `unsure` is what is neither. They do not contradict each other. A probability is null where the
-    model was not calibrated. `told` is what was known of earlier files: those in this `directory`,
-    by this user (`caller`), of this `name`, or `nothing`, where no model that answers knows of
-    them, too.
+    At the bounded operating point, `yes` keeps the bound on false positives and `no` that on false
+    negatives; otherwise the answer is `unsure`. Answers do not contradict each other. A probability
+    is null if the model was not calibrated. `told` is the history scope: earlier files in the same
+    `directory`, of the same user (`caller`), of the same `name`, or `nothing`, also where the model
+    uses no histories.
     """
 
     answers: dict[str, Literal["yes", "no", "unsure"]]
     probabilities: dict[str, float | None]
-    told: Told
+    told: HistoryScope
 
 
-class Prediction(Named, Said):
+class Prediction(FileName, ThreeAnswers):
     """Every predicate's answer for one file.
 
-    In `predicates`, where each predicate answers for itself, a `no` is what is no yes.
+    In `predicates` each predicate answers for itself: yes, or else no.
     """
 
     predicates: dict[str, Literal["yes", "no"]]
 
 
-class Explanation(Named, Said):
-    """Every predicate's answer for one file, and why."""
+class Explanation(FileName, ThreeAnswers):
+    """Every predicate's answer for one file, with evidence.
+
+    `implied` has each predicate whose yes only follows from other answers, with these. `unseen` has
+    a sentence for each attribute that no training file had together with such a name.
+    """
 
     predicates: dict[str, Answer]
+    implied: dict[str, list[str]]
+    unseen: list[str]
 
 
 class Live(TypedDict):
-    """How fresh the live history is: seconds since its last update, and behind the traffic.
+    """The freshness of the live history: seconds since its last update, and behind the traffic.
 
-    `why` is why nothing is told from it, a word; then the others are null.
+    `why` is the reason, a word, if the history is not used; then the others are null.
     """
 
     age: float | None
@@ -83,51 +89,53 @@ class Live(TypedDict):
     why: str | None
 
 
-class Answered(TypedDict):
-    """The version, the kind and the point of the model that every prediction here is from.
+class AnsweredBy(TypedDict):
+    """The version, kind and operating point of the model that made these predictions.
 
-    `live` is there where the service has a live history.
+    `live` is present if the service has a live history. `warnings` are the first eight for values
+    that are probably mistakes, such as a mode whose decimal digits were meant in octal.
     """
 
     model: str
     kind: Kind
     point: Point
     live: NotRequired[Live]
+    warnings: NotRequired[list[str]]
 
 
-class OneResponse(Answered):
+class OneResponse(AnsweredBy):
     """The answer to one file."""
 
     prediction: Prediction
 
 
-class ListResponse(Answered):
+class ListResponse(AnsweredBy):
     """The answer to a list of files, in its order."""
 
     predictions: list[Prediction]
 
 
-class OneExplained(Answered):
-    """The answer to one file, and why."""
+class OneExplained(AnsweredBy):
+    """The answer to one file, with evidence."""
 
     prediction: Explanation
 
 
-class ListExplained(Answered):
-    """The answer to a list of files, in its order, and why."""
+class ListExplained(AnsweredBy):
+    """The answer to a list of files, in its order, with evidence."""
 
     predictions: list[Explanation]
 
 
 Verdict = Annotated[int, Field(strict=True, ge=0, le=7)]
-"""What a file system is hinted of one create: the sum of 1 (HotName), 2 (HotDir), 4 (HotWrite).
+"""The hints for one create: the sum of 1 (HotName), 2 (HotDir), 4 (HotWrite).
 
-Of a directory only HotDir can be there, of anything else only the others.
+A directory can only have HotDir, anything else only the others.
 """
 
 
 class ModelResponse(TypedDict):
-    """The model that answers, and what its manifest says of it."""
+    """The current model, with members of its manifest."""
 
     version: str
     kind: Kind
@@ -139,20 +147,20 @@ class ModelResponse(TypedDict):
 
 
 class Published(TypedDict):
-    """The version that answers from now on, and the one that did before."""
+    """The published version, and the one published before."""
 
     before: str | None
     current: str
 
 
 class Status(TypedDict):
-    """What a probe is told."""
+    """The response to a probe."""
 
     status: Literal["ok", "ready"]
 
 
 class ErrorDetail(TypedDict):
-    """What went wrong: the `value` of the `field` that is at fault, where there is one."""
+    """An error, with the faulty `field` and its `value`, if there is one."""
 
     type: str
     message: str
@@ -161,6 +169,6 @@ class ErrorDetail(TypedDict):
 
 
 class ErrorResponse(TypedDict):
-    """Every error's body."""
+    """The body of every error."""
 
     error: ErrorDetail

@@ -1,1 +1,1 @@
-"""What the service tells Prometheus: its own figures, and those that helpers of hooks report."""
+"""Metrics for Prometheus: the service's own, and those that helpers of hooks report."""

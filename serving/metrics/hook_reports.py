@@ -1,4 +1,4 @@
-"""What helpers on other hosts report of their hooks, as Prometheus gauges."""
+"""Counters of hooks on other hosts, as their helpers report them, as Prometheus gauges."""
 
 from __future__ import annotations
 
@@ -16,34 +16,29 @@ from prometheus_client.registry import Collector
 from pydantic import BeforeValidator, Field, TypeAdapter
 from pydantic_core import PydanticCustomError, to_json
 
+from birthmark.data.common.numbers import Count
 from birthmark.data.settings import Strict
 from birthmark.serving.messages.errors import ApiError
 
 HOOKS = 64
-"""How many hooks are remembered where everybody may report."""
+"""The most hooks if reports need no token."""
 
 HOOKS_OF_TOKEN = 16
-"""How many are remembered of those that report with one token."""
+"""The most hooks that report with one token."""
 
 QUIET_SECONDS = 900.0
-"""After so long a silence another hook may take the place of one: alerts call it silent then."""
+"""Silence after which another hook may replace one; the alert for silent hooks has it, too."""
 
 COUNTERS = 128
 """The most counters in one report."""
 
 
-def _whole(number: Any) -> Any:
-    """Return a whole number as such: JSON's 1.0 is 1, as JSON Schema has it."""
-    return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:/-]{1,64}$")]
 Counter = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
-Count = Annotated[int, Field(strict=True, ge=0, lt=2**64), BeforeValidator(_whole)]
 
 
-def _few(counters: Any) -> Any:
-    """Refuse too many counters at once: each that is wrong would have its own error."""
+def _at_most_counters(counters: Any) -> Any:
+    """Refuse too many counters early; otherwise each invalid one would have an error."""
     if isinstance(counters, dict) and len(counters) > COUNTERS:
         what = "expected at most {most} counters"
         raise PydanticCustomError("too_long", what, {"most": COUNTERS})
@@ -58,74 +53,75 @@ class Report(Strict):
     """The counters of the hook behind one device of one host, since it was loaded."""
 
     host: Label = Field(description="the host's name")
-    device: Label = Field(description="the device through which the hook is spoken to")
-    counters: Annotated[dict[Counter, Count], BeforeValidator(_few)] = Field(
+    device: Label = Field(description="the hook's device")
+    counters: Annotated[dict[Counter, Count], BeforeValidator(_at_most_counters)] = Field(
         max_length=COUNTERS,
-        description="by name, how often each has happened",
+        description="the counts, by name",
         json_schema_extra=_closed,
     )
 
 
-_KEPT = TypeAdapter(tuple[float, Report])
+_STORED = TypeAdapter(tuple[float, Report])
 
 
 class Reports(Collector):
-    """The last report of each hook, collected whenever metrics are asked for.
+    """The last report of each hook, collected with the metrics.
 
-    They are kept here, or as files in `shared`, where other processes find them, too: these need
-    not outlive the machine, and are not flushed to the disk.
+    They are in memory, or in files of the directory `shared`, for other processes. The files need
+    not survive the machine, and are not flushed to the disk.
     """
 
     def __init__(self, shared: Path | None = None) -> None:
-        self._here: dict[str, tuple[float, Report]] = {}
+        self._in_memory: dict[str, tuple[float, Report]] = {}
         self._shared = shared
         self._lock = threading.Lock()
 
     def take(self, report: Report, token: str | None = None) -> None:
-        """Remember ``report`` in the place of its hook's last.
+        """Store ``report`` as its hook's last.
 
-        A hook is that of the ``token`` which it was reported with; None where everybody may. Raises
-        `ApiError` where others have its place, who are not silent.
+        A hook belongs to the ``token`` of its last report until it is silent; None if reports need
+        no token. Raises `ApiError` if it belongs to another, or there are too many and none is
+        silent.
         """
         hook, owner = _hash([report.host, report.device]), _hash(token)
         name = f"{hook}.{owner}"
         with self._lock:
-            kept = self._places()
-            for other in kept:
+            times = self._times()
+            for other in times:
                 if other.startswith(hook) and other != name:
                     what = f"another token reports of {report.device} on {report.host}"
-                    self._leave(other, kept[other], what)
-            own = sorted((at, each) for each, at in kept.items() if each.endswith(owner))
+                    self._evict(other, times[other], what)
+            same_owner = sorted((at, each) for each, at in times.items() if each.endswith(owner))
             most = HOOKS if token is None else HOOKS_OF_TOKEN
-            if name not in kept and len(own) >= most:
-                at, quietest = own[0]
-                self._leave(quietest, at, f"expected at most {most} hooks, each with a token's own")
-            self._keep(name, (time.time(), report))
+            if name not in times and len(same_owner) >= most:
+                at, quietest = same_owner[0]
+                self._evict(quietest, at, f"expected at most {most} hooks, each with a token's own")
+            self._store(name, (time.time(), report))
 
-    def _leave(self, name: str, at: float, what: str) -> None:
-        """Forget a report if its hook is silent; raise `ApiError` if not."""
+    def _evict(self, name: str, at: float, what: str) -> None:
+        """Remove a report if its hook is silent; raise `ApiError` if not."""
         if abs(time.time() - at) < QUIET_SECONDS:
             raise ApiError("hook_refused", what)
-        self._here.pop(name, None)
+        self._in_memory.pop(name, None)
         if self._shared is not None:
             self._path(self._shared, name).unlink(missing_ok=True)
 
-    def _places(self) -> dict[str, float]:
+    def _times(self) -> dict[str, float]:
         """Return when each report came, by name."""
         return {path.stem: at for at, path in self._files()} | {
-            name: at for name, (at, _) in self._here.items()
+            name: at for name, (at, _) in self._in_memory.items()
         }
 
-    def _keep(self, name: str, kept: tuple[float, Report]) -> None:
+    def _store(self, name: str, report: tuple[float, Report]) -> None:
         if self._shared is not None:
             path = self._path(self._shared, name)
-            aside = path.with_name(f".{os.getpid()}.new")
-            with suppress(OSError):  # a full disk: then it is told here alone
-                aside.write_bytes(_KEPT.dump_json(kept))
-                aside.replace(path)
-                self._here.pop(name, None)
+            partial = path.with_name(f".{os.getpid()}.new")
+            with suppress(OSError):  # a full disk: then only this process has it
+                partial.write_bytes(_STORED.dump_json(report))
+                partial.replace(path)
+                self._in_memory.pop(name, None)
                 return
-        self._here[name] = kept
+        self._in_memory[name] = report
 
     @staticmethod
     def _path(shared: Path, name: str) -> Path:
@@ -134,23 +130,23 @@ class Reports(Collector):
     def _files(self) -> Iterator[tuple[float, Path]]:
         """Return the files of reports, and when each came."""
         for path in () if self._shared is None else self._shared.glob("*.report"):
-            with suppress(FileNotFoundError):  # another worker has forgotten it
+            with suppress(FileNotFoundError):  # another worker has removed it
                 yield path.stat().st_mtime, path
 
-    def _every(self) -> list[tuple[float, Report]]:
-        every = {}
+    def _all(self) -> list[tuple[float, Report]]:
+        reports = {}
         for _, path in self._files():
             with suppress(FileNotFoundError):
-                every[path.stem] = _KEPT.validate_json(path.read_bytes())
+                reports[path.stem] = _STORED.validate_json(path.read_bytes())
         with self._lock:
-            every |= self._here
-        return sorted(every.values(), key=lambda kept: (kept[1].host, kept[1].device))
+            reports |= self._in_memory
+        return sorted(reports.values(), key=lambda report: (report[1].host, report[1].device))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Return the gauges."""
         hook = GaugeMetricFamily(
             "birthmark_hook",
-            "What a hook in a file system has counted, as its helper last reported",
+            "Counters of a hook in a file system, as its helper last reported",
             labels=["host", "device", "counter"],
         )
         when = GaugeMetricFamily(
@@ -158,7 +154,7 @@ class Reports(Collector):
             "When a helper last reported, in seconds of the Unix epoch",
             labels=["host", "device"],
         )
-        for at, report in self._every():
+        for at, report in self._all():
             labels = [report.host, report.device]
             when.add_metric(labels, at)
             for counter, count in sorted(report.counters.items()):
@@ -167,5 +163,5 @@ class Reports(Collector):
         yield when
 
 
-def _hash(whose: object) -> str:
-    return sha256(to_json(whose)).hexdigest()
+def _hash(owner: object) -> str:
+    return sha256(to_json(owner)).hexdigest()

@@ -1,4 +1,4 @@
-"""What came of the last nightly run on the registry, for Prometheus."""
+"""Metrics of the last nightly run on the registry."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from prometheus_client.registry import Collector
 from birthmark.training.nightly.state import OUTCOMES, NightState
 
 _TIMES = {
-    "began": "When the newest night began, Unix time",
-    "ended": "When the newest night that ended did, Unix time",
-    "succeeded": "When the last night ended that did not fail, Unix time",
+    "began": "Start of the newest nightly run, Unix time",
+    "ended": "End of the newest finished nightly run, Unix time",
+    "succeeded": "End of the last nightly run that did not fail, Unix time",
 }
-"""By member of the state: a meaning."""
+"""The help of a metric, by member of the state."""
 
 
 class LastNight(Collector):
-    """Tells Prometheus what came of the last ``night``; nothing while none is known."""
+    """Collects metrics of the last ``night``; none while there is none."""
 
     def __init__(self) -> None:
         self.night: NightState | None = None
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what there is to know of it."""
+        """Yield the metrics."""
         night = self.night
         if night is None:
             return
@@ -32,31 +32,32 @@ class LastNight(Collector):
             if (time := getattr(night, member)) is not None:
                 name = f"birthmark_nightly_{member}_time_seconds"
                 yield GaugeMetricFamily(name, meaning, time.timestamp())
-        failures = "Nights that failed or were killed since the last that did not"
+        failures = "Nightly runs that failed or were killed since the last success"
         yield GaugeMetricFamily("birthmark_nightly_failures", failures, night.failures)
         if night.seconds is not None:
             yield from _ended(night, night.seconds)
 
 
 def _ended(night: NightState, seconds: float) -> Iterator[Metric]:
-    """Yield what is known of the newest night that ended."""
-    yield GaugeMetricFamily("birthmark_nightly_seconds", "How long it took", seconds)
+    """Yield the metrics of a finished night."""
+    duration = "Duration of the newest finished nightly run"
+    yield GaugeMetricFamily("birthmark_nightly_seconds", duration, seconds)
     outcome = GaugeMetricFamily(
-        "birthmark_nightly_outcome", "Whether this is how it ended", labels=["outcome"]
+        "birthmark_nightly_outcome", "1 for the outcome of the nightly run", labels=["outcome"]
     )
     for word in OUTCOMES:
         outcome.add_metric([word], word == night.outcome)
-    did = GaugeMetricFamily("birthmark_nightly_did", "What it did, counted", labels=["what"])
+    did = GaugeMetricFamily("birthmark_nightly_did", "Counts of the nightly run", labels=["what"])
     for what, count in night.did.items():
         did.add_metric([what], count)
-    written = "Bytes of the datasets and the version that it made"
+    written = "Bytes of the datasets and the version that the nightly run made"
     yield from (outcome, did)
     yield GaugeMetricFamily("birthmark_nightly_written_bytes", written, night.written)
-    for name, meaning, told in (
-        ("held", "Bytes that there were at its end", night.held),
-        ("free", "Bytes that were free there at its end", night.free),
+    for name, meaning, sizes in (
+        ("held", "Bytes in use at the end of the nightly run", night.held),
+        ("free", "Bytes free on the disk at the end of the nightly run", night.free),
     ):
-        found = GaugeMetricFamily(f"birthmark_nightly_{name}_bytes", meaning, labels=["where"])
-        for where, size in told.items():
-            found.add_metric([where], size)
-        yield found
+        metric = GaugeMetricFamily(f"birthmark_nightly_{name}_bytes", meaning, labels=["where"])
+        for where, size in sizes.items():
+            metric.add_metric([where], size)
+        yield metric

@@ -1,4 +1,4 @@
-"""How the live history is doing, for Prometheus: read when the metrics are asked for."""
+"""Metrics of the live history, read when metrics are collected."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from birthmark.training.control.thresholds import MovedThresholds
 from birthmark_native import SharedHistory
 
 InForce = Callable[[], MovedThresholds | None]
-"""Returns the thresholds in force that a follower moved, if there are any."""
+"""Returns the thresholds in force that a follower has adjusted, if any."""
 
 
-def none() -> None:
-    """Tell of no thresholds."""
+def no_thresholds() -> None:
+    """Return None: there are no adjusted thresholds."""
 
 
-WHYS = (
+STALE_REASONS = (
     "absent",
     "damaged",
     "other_version",
@@ -30,50 +30,51 @@ WHYS = (
     "behind",
     "lossy",
 )
-"""Why nothing may be told from a live history: the words of ``SharedHistory.status``."""
+"""Reasons not to use a live history: the words of ``SharedHistory.status``."""
 
 _MICROSECONDS = 1e6
 
 _GAUGES = {
     "birthmark_live_age_seconds": ("age", 1.0, "Time since the live history was last updated"),
-    "birthmark_live_lag_seconds": ("lag", 1.0, "Time by which its follower was behind then"),
-    "birthmark_live_loss_ratio": ("loss", 1.0, "Share of the last minutes' operations it lacks"),
+    "birthmark_live_lag_seconds": ("lag", 1.0, "Lag of the follower behind the traffic then"),
+    "birthmark_live_loss_ratio": ("loss", 1.0, "Share of the last minutes' operations lost"),
     "birthmark_live_clock_time_seconds": (
         "clock",
         _MICROSECONDS,
-        "When the last operation that it knows of happened, Unix time",
+        "Time of the last operation in the live history, Unix time",
     ),
 }
-"""By name: the member of the status, how many of its units are one of the metric's, a meaning."""
+"""By name: the member of the status, its units per unit of the metric, and the help."""
 
 _COUNTERS = {
-    "birthmark_live_updates": ("updates", "Updates of it since its follower began"),
-    "birthmark_live_operations": ("operations", "Operations that its follower has followed"),
+    "birthmark_live_updates": ("updates", "Updates of the live history since its follower began"),
+    "birthmark_live_operations": ("operations", "Operations that the follower has followed"),
 }
-"""By name: the member of the status, a meaning."""
+"""By name: the member of the status, and the help."""
 
-_KEPT = ("keys", "aliases")
+_CONTENTS = ("keys", "aliases")
 
 
 class LiveStatus(Collector):
-    """Tells Prometheus how a live ``history`` is doing; nothing while there is none.
+    """Collects metrics of a live ``history``; none while there is none.
 
-    What a history that is absent or damaged does not tell is left out.
+    If the history is absent or damaged, the metrics that need it are left out.
     """
 
     def __init__(self) -> None:
         self.history: SharedHistory | None = None
-        self.in_force: InForce = none
+        self.in_force: InForce = no_thresholds
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what there is to know of it."""
+        """Yield the metrics."""
         if self.history is None:
             return
         if (moved := self.in_force()) is not None:
             yield from _controlled(moved)
         status = self.history.status()
-        told = status["why"] is None
-        yield GaugeMetricFamily("birthmark_live_told", "Whether creates are told from it", told)
+        usable = status["why"] is None
+        help = "Whether answers use the live history"
+        yield GaugeMetricFamily("birthmark_live_told", help, usable)
         yield _why(status["why"])
         for name, (member, units, meaning) in _GAUGES.items():
             if member in status:
@@ -82,17 +83,17 @@ class LiveStatus(Collector):
             if member in status:
                 yield CounterMetricFamily(name, meaning, status[member])
         if "keys" in status:
-            yield from _kept(status)
+            yield from _contents(status)
 
 
 def _why(why: str | None) -> Metric:
-    """Return a sample for each reason that there may be."""
-    found = GaugeMetricFamily(
-        "birthmark_live_why", "Whether this is why nothing is told from it", labels=["why"]
+    """Return a sample for each reason."""
+    reasons = GaugeMetricFamily(
+        "birthmark_live_why", "1 for the reason not to use the live history", labels=["why"]
     )
-    for word in WHYS:
-        found.add_metric([word], word == why)
-    return found
+    for word in STALE_REASONS:
+        reasons.add_metric([word], word == why)
+    return reasons
 
 
 def _controlled(moved: MovedThresholds) -> Iterator[Metric]:
@@ -101,21 +102,23 @@ def _controlled(moved: MovedThresholds) -> Iterator[Metric]:
         "birthmark_control_outcomes", "Files whose outcome moved a threshold", labels=labels
     )
     false = CounterMetricFamily(
-        "birthmark_control_false_positives", "Of these, those wrongly answered yes", labels=labels
+        "birthmark_control_false_positives", "False positives among these files", labels=labels
     )
     for row in moved.thresholds:
         outcomes.add_metric([row.predicate, row.told], row.outcomes)
         false.add_metric([row.predicate, row.told], row.false_positives)
-    meaning = "Greatest share of files that may wrongly be answered yes"
-    yield from (outcomes, false, GaugeMetricFamily("birthmark_control_bound", meaning, moved.bound))
+    help = "Bound on the share of false positives"
+    yield from (outcomes, false, GaugeMetricFamily("birthmark_control_bound", help, moved.bound))
 
 
-def _kept(status: Mapping[str, Any]) -> Iterator[Metric]:
-    kept = GaugeMetricFamily("birthmark_live_kept", "What it holds", labels=["what"])
-    gave_way = CounterMetricFamily(
-        "birthmark_live_gave_way", "What gave way for lack of room", labels=["what"]
+def _contents(status: Mapping[str, Any]) -> Iterator[Metric]:
+    contents = GaugeMetricFamily(
+        "birthmark_live_kept", "Entries in the live history", labels=["what"]
     )
-    for what in _KEPT:
-        kept.add_metric([what], status[what])
-        gave_way.add_metric([what], status[f"{what}_gave_way"])
-    yield from (kept, gave_way)
+    evicted = CounterMetricFamily(
+        "birthmark_live_gave_way", "Entries evicted from the live history", labels=["what"]
+    )
+    for what in _CONTENTS:
+        contents.add_metric([what], status[what])
+        evicted.add_metric([what], status[f"{what}_gave_way"])
+    yield from (contents, evicted)

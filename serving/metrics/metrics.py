@@ -1,6 +1,7 @@
-"""What the service tells Prometheus. Every label's values are a closed set.
+"""The service's metrics for Prometheus.
 
-But for those of the hooks that helpers report of, which are bounded (``hook_reports``).
+Every label has a fixed set of values, except those of hooks, whose number is limited
+(``hook_reports``).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.serving.log import service_log
 from birthmark.serving.messages.error_responses import NOSNIFF, failed
 from birthmark.serving.metrics.hook_reports import Reports
 from birthmark.serving.metrics.last_night import LastNight
-from birthmark.serving.metrics.live_history import InForce, LiveStatus, none
+from birthmark.serving.metrics.live_history import InForce, LiveStatus, no_thresholds
 from birthmark.serving.metrics.multiprocess import METRICS
 from birthmark.serving.models.loaded import LoadedModel, Tallies
 from birthmark.training.nightly.state import NightState
@@ -30,23 +31,23 @@ from birthmark.training.statistics.standing import Standing
 from birthmark_native import SharedHistory
 
 OTHER = "other"
-"""The route of a request for a path that the service does not have."""
+"""The route label of requests for unknown paths."""
 
 # A kernel's helper waits milliseconds, and a list of thousands takes a second or more.
 _SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class Metrics:
-    """One application's metrics, in a collector registry of their own.
+    """One application's metrics, in a separate collector registry.
 
-    `stale_days` is the age from which the model is warned of, in days.
+    `stale_days` is the age, in days, after which the model is considered stale.
     """
 
     def __init__(self, stale_days: float) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "birthmark_request_seconds",
-            "Requests, and the time from a request's head to the end of its response",
+            "Time from a request's head to the end of its response",
             ["route", "status"],
             buckets=_SECONDS,
             registry=self.registry,
@@ -64,17 +65,17 @@ class Metrics:
             ["hint", "answer"],
             registry=self.registry,
         )
-        self._told = Counter(
+        self._scopes = Counter(
             "birthmark_told",
-            "Creates answered, by what they were told of earlier files",
+            "Creates answered, by history scope",
             ["told"],
             registry=self.registry,
         )
-        for told in TOLD:
-            self._told.labels(told)
+        for scope in HISTORY_SCOPES:
+            self._scopes.labels(scope)
         self._loads = Counter(
             "birthmark_model_loads",
-            "Published models that were loaded, or could not be",
+            "Attempts to load published models, by outcome",
             ["outcome"],
             registry=self.registry,
         )
@@ -82,7 +83,7 @@ class Metrics:
             self._loads.labels(outcome)
         self._shed = Counter(
             "birthmark_shed",
-            "Requests that were refused because others were enough",
+            "Requests refused because the service was overloaded",
             registry=self.registry,
         )
         self._model = _Model(stale_days)
@@ -92,7 +93,7 @@ class Metrics:
         self._night = LastNight()
         self.registry.register(self._night)
         self.tallies = Tallies()
-        # Where workers add up what they count, prometheus_client does so in files.
+        # Several workers share their counts in files of prometheus_client.
         self._shared = os.environ.get(METRICS)
         self.reports = Reports(Path(self._shared) if self._shared else None)
         self.registry.register(self.reports)
@@ -106,7 +107,7 @@ class Metrics:
         histogram.observe(seconds)
 
     def add_answers(self) -> None:
-        """Add the answers given since this was done last: they are counted where they are given."""
+        """Add the answers given since the last call, from the tallies of the answerers."""
         for counter, tally in (
             (self._predictions, self.tallies.predictions),
             (self._hints, self.tallies.hints),
@@ -114,64 +115,66 @@ class Metrics:
             for key, counts in tally.take().items():
                 for answer, count in zip(("no", "yes"), counts, strict=True):
                     counter.labels(key, answer).inc(count)
-        for told, (_, count) in self.tallies.told.take().items():
-            self._told.labels(told).inc(count)
+        for scope, (_, count) in self.tallies.scopes_used.take().items():
+            self._scopes.labels(scope).inc(count)
 
-    def tell_of(self, live: SharedHistory | None, in_force: InForce = none) -> None:
-        """Tell from now on how the live history is doing, and the control, if there is one."""
+    def watch_live_history(
+        self, live: SharedHistory | None, in_force: InForce = no_thresholds
+    ) -> None:
+        """Collect metrics of the live history and of its thresholds from now on, if any."""
         self._live.history, self._live.in_force = live, in_force
 
     def model_loaded(self, model: LoadedModel) -> None:
-        """Count a load, and tell which model answers now."""
+        """Count a load, and report its model as the current one."""
         self._loads.labels("loaded").inc()
         self._model.loaded = model
 
     def bounds_known(self, standings: Mapping[str, Standing]) -> None:
-        """Tell what the newest audits know of each predicate's bound."""
+        """Report the newest audits' finding on each predicate's bound."""
         self._model.standings = standings
 
     def night_known(self, night: NightState | None) -> None:
-        """Tell what came of the last nightly run."""
+        """Report the state of the last nightly run."""
         self._night.night = night
 
     def model_failed(self) -> None:
         """Count a published model that could not be loaded."""
         self._loads.labels("failed").inc()
 
-    def registry_read(self, well: bool) -> None:
-        """Tell whether the registry could be read when it was last looked at."""
-        self._model.reached = well
+    def registry_read(self, success: bool) -> None:
+        """Report whether the last attempt to read the registry succeeded."""
+        self._model.reached = success
 
-    def tokens_read(self, well: bool) -> None:
-        """Tell whether the file of tokens could be read when it was last looked at."""
-        self._model.tokens = well
+    def tokens_read(self, success: bool) -> None:
+        """Report whether the last attempt to read the file of tokens succeeded."""
+        self._model.tokens = success
 
     def shed(self, requests: int) -> None:
-        """Count requests that were refused because there were too many."""
+        """Count requests that were shed."""
         if requests:
             self._shed.inc(requests)
 
     def text(self) -> bytes:
-        """Return all of it, summed over all workers, in Prometheus's text format."""
+        """Return all metrics, summed over all workers, in Prometheus's text format."""
         return generate_latest(self._summed())
 
     def families(self) -> Iterable[Metric]:
-        """Return all of it as `text` does, but not yet as text."""
+        """Return all metrics, summed over all workers."""
         return self._summed().collect()
 
     def _summed(self) -> CollectorRegistry:
         self.add_answers()
         if not self._shared:
             return self.registry
-        every = CollectorRegistry()
-        MultiProcessCollector(every, self._shared)  # type: ignore[no-untyped-call]
-        for each in (self._model, self._live, self._night, self.reports):
-            every.register(each)
-        return every
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry, self._shared)  # type: ignore[no-untyped-call]
+        for collector in (self._model, self._live, self._night, self.reports):
+            registry.register(collector)
+        return registry
 
 
 class _Model(Collector):
-    """Tells Prometheus which model answers, and whether what it reads can be read."""
+    """Collects metrics of the current model, the registry and the file of tokens."""
 
     def __init__(self, stale_days: float) -> None:
         self.stale_days = stale_days
@@ -181,14 +184,14 @@ class _Model(Collector):
         self.tokens = True
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what there is to know of it."""
+        """Yield the metrics."""
         info = InfoMetricFamily("birthmark_model", "The model that answers")
         created = GaugeMetricFamily(
-            "birthmark_model_created_time_seconds", "When it was trained, Unix time"
+            "birthmark_model_created_time_seconds", "When the model was trained, Unix time"
         )
         abstaining = GaugeMetricFamily(
             "birthmark_abstaining",
-            "Whether a predicate is never a yes because its bound was broken",
+            "Whether a predicate abstains because its bound was broken",
             labels=["predicate"],
         )
         if (model := self.loaded) is not None:
@@ -198,42 +201,42 @@ class _Model(Collector):
                 abstaining.add_metric([predicate], predicate in model.abstaining)
         reached = GaugeMetricFamily(
             "birthmark_registry_read",
-            "Whether the registry could be read when it was last looked at",
+            "Whether the last attempt to read the registry succeeded",
             self.reached,
         )
         tokens = GaugeMetricFamily(
             "birthmark_tokens_read",
-            "Whether the file of tokens, if there is one, could be read when it was last looked at",
+            "Whether the last attempt to read the file of tokens, if any, succeeded",
             self.tokens,
         )
         stale = GaugeMetricFamily(
             "birthmark_model_stale_seconds",
-            "The age from which a model is warned of (--stale-days)",
+            "Age after which a model is considered stale (--stale-days)",
             86_400 * self.stale_days,
         )
         yield from (info, created, stale, abstaining, self._bounds(), reached, tokens)
 
     def _bounds(self) -> Metric:
-        """Return a sample for each predicate that has a bound, and each standing it may have."""
-        found = GaugeMetricFamily(
+        """Return a sample for each predicate with a bound, and each standing."""
+        standings = GaugeMetricFamily(
             "birthmark_bound_standing",
-            "Whether this is what audits know of a predicate's bound",
+            "1 for the standing of a predicate's bound by the newest audits",
             labels=["predicate", "standing"],
         )
         model = self.loaded
         if model is not None and model.point == "bounded":
             for predicate in model.answerer.predicates:
-                known = self.standings.get(predicate, Standing.UNSEEN)
+                current = self.standings.get(predicate, Standing.UNSEEN)
                 for standing in Standing:
-                    found.add_metric([predicate, standing], standing is known)
-        return found
+                    standings.add_metric([predicate, standing], standing is current)
+        return standings
 
 
 class Measured:
-    """An ASGI application that times the requests to `app`, by those of its `routes` they take.
+    """An ASGI application that times the requests to `app`, by route (one of `routes`, or other).
 
-    Each has an id, its own or a new one, which its response and the log repeat; with `access` the
-    log has a line for each. Where `app` fails before it answers, the client is told so.
+    Each request has an id, which its response and the log repeat. With `access` each is logged. If
+    `app` fails before it responds, the client gets an internal error.
     """
 
     def __init__(
@@ -251,15 +254,15 @@ class Measured:
             return
         status = size = 0
         begin = time.perf_counter()
-        asked = service_log.id_of(scope)
-        told = (service_log.REQUEST_ID, asked)
-        service_log.request.set(asked.decode())
+        request_id = service_log.id_of(scope)
+        id_field = (service_log.REQUEST_ID, request_id)
+        service_log.request.set(request_id.decode())
 
         async def noting(message: Message) -> None:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], told, NOSNIFF]
+                message["headers"] = [*message["headers"], id_field, NOSNIFF]
             else:
                 size += len(message.get("body", b""))
             await send(message)

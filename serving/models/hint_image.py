@@ -1,4 +1,4 @@
-"""The hint image of the model that answers, and what answers from it."""
+"""The hint image of the current model, and its answerer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from birthmark_native import Answerer
 
 @dataclass(frozen=True)
 class Hints:
-    """A model's hint image, once as the bytes that kernels load and once to be asked here.
+    """A model's hint image: the bytes for kernels to load, and an answerer made from them.
 
     ``etag`` is a strong entity tag (RFC 9110 section 8.8.3): the version and the checksum.
     """
@@ -27,5 +27,5 @@ def etag_of(version: str, content: bytes) -> str:
 
 def matches(etag: str, wanted: str) -> bool:
     """Return whether an If-None-Match field names ``etag`` (RFC 9110 section 13.1.2)."""
-    named = [each.strip().removeprefix("W/") for each in wanted.split(",")]
-    return wanted.strip() == "*" or etag in named
+    tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
+    return wanted.strip() == "*" or etag in tags

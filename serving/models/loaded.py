@@ -1,4 +1,4 @@
-"""One version of the models, as it answers: from compiled images, and the models when asked why."""
+"""One loaded version: answers from compiled images, explanations from the models."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
-from birthmark.features.told import TOLD, Told, told_of
-from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, Room, hint_image
+from birthmark.data.common.regular import MODEL_BYTES, read_regular
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, history_scopes
+from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, RegionCapacity, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
 from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.saved_images import certainty_name, hints_name, image_name, levels_name
-from birthmark.predictor.trained import TrainedModel
+from birthmark.predictor.trained import TrainedModel, read_description
 from birthmark.serving.models.hint_image import Hints, etag_of
-from birthmark.serving.models.shared_images import shared
+from birthmark.serving.models.shared_images import shared_buffer
+from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.published import Published
 from birthmark_native import Answerer, SharedHistory, Tally
@@ -32,62 +34,74 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Tallies:
-    """How often each predicate, and each hint, was answered no and yes.
+    """Counts of no and yes for each predicate and each hint.
 
-    ``told``: how many answers rested on something else than each word of ``features.TOLD``, and
-    how many on it.
+    ``scopes_used`` counts by history scope the answers that used another scope, and this one.
     """
 
     predictions: Tally = field(default_factory=Tally)
     hints: Tally = field(default_factory=Tally)
-    told: Tally = field(default_factory=Tally)
+    scopes_used: Tally = field(default_factory=Tally)
 
 
 @dataclass(frozen=True)
 class LoadedModel(Published):
-    """A published version that answers; its hints are for a region with so much `room`.
+    """A published version that answers; its hints are for a region of capacity `room`.
 
-    `live` tells what was seen before a create whose asker does not tell it.
+    `live` is the live history, used for creates that carry no history.
     """
 
-    room: Room = USUAL_ROOM
+    room: RegionCapacity = USUAL_ROOM
     counts: bool = False
     tallies: Tallies = field(default_factory=Tallies)
     live: SharedHistory | None = None
-    moved: dict[tuple[str, Told], MovedThreshold] = field(default_factory=dict)
-    """The thresholds in force that are not as calibrated."""
+    moved_thresholds: dict[tuple[str, HistoryScope], MovedThreshold] = field(default_factory=dict)
+    """The thresholds in force that differ from calibration."""
 
-    def obey(self, moved: MovedThresholds | None) -> None:
-        """Put thresholds in force in place of all that were; None: those of calibration."""
+    def apply_thresholds(self, moved: MovedThresholds | None) -> None:
+        """Replace all thresholds in force; None restores the calibrated ones."""
         rows = [] if moved is None else moved.thresholds
-        self.moved.clear()
-        self.moved.update({(row.predicate, row.told): row for row in rows})
+        self.moved_thresholds.clear()
+        self.moved_thresholds.update({(row.predicate, row.told): row for row in rows})
         self.answerer.set_thresholds(
             [
-                (row.predicate, TOLD.index(row.told), row.sum, row.regained)
-                for row in self.moved.values()
+                (row.predicate, HISTORY_SCOPES.index(row.told), row.sum, row.regained)
+                for row in self.moved_thresholds.values()
             ]
         )
 
+    def fits(self, moved: MovedThresholds) -> bool:
+        """Return whether thresholds are for this version and kind."""
+        return (moved.version, moved.kind) == (self.version, self.kind)
+
+    def check(self, moved: MovedThresholds) -> None:
+        """Raise `InvalidThresholdsError` for thresholds that this version cannot have."""
+        thresholds.check(moved, self.answerer.calibrated(), self.bound)
+
+    @cached_property
+    def bound(self) -> float:
+        """The bound on the share of false positives that the version was trained for."""
+        return float(read_description(self.directory)["parameters"]["bound"])
+
     @cached_property
     def trained(self) -> TrainedModel:
-        """The models of the kind, which know why: loaded when they are first asked."""
+        """The models of the kind, for explanations; loaded on first use."""
         return TrainedModel.load(self.directory, self.counts, self.kind)
 
     @cached_property
     def answerer(self) -> Answerer:
-        """What answers, from the image of all predicates."""
+        """The answerer, from the image of all predicates."""
         stored = self._stored(image_name(self.kind, self.point))
         content = stored or compile_models(self.trained.of_kind(self.kind), self.point)
         return self._answerer(content, self.tallies.predictions, *self._levels(content))
 
     def _levels(self, content: bytes) -> tuple[list[str], list[bytes]]:
-        """Return what says how sure the answers of an image are, and the images that it is of."""
+        """Return the level descriptions of an image's answers, and the level images."""
         described = self._part(certainty_name(self.kind, self.point))
         parts = (levels_name(self.kind, self.point, number) for number in count())
         stored = [self._stored(name) for name in takewhile(self._has, parts)]
-        if not described or not stored:  # of a version published before there were any
-            return [certainty.plainly(Image(content).predicates)], []
+        if not described or not stored:  # an older version without levels
+            return [certainty.describe_uncalibrated(Image(content).predicates)], []
         levels = [image for image in stored if image is not None]
         if len(levels) < len(stored):
             levels = compile_levels(self.trained.of_kind(self.kind).at(self.point))
@@ -95,7 +109,7 @@ class LoadedModel(Published):
 
     @cached_property
     def hints(self) -> Hints | None:
-        """What it hints to file systems; None where it has not learned to."""
+        """The hints to file systems; None if the model has not learned any."""
         abstaining = self.abstaining.keys() & HINTS
         usual = self.room == USUAL_ROOM and not abstaining
         content = self._stored(hints_name(self.kind, self.point)) if usual else None
@@ -111,44 +125,48 @@ class LoadedModel(Published):
     def answers(self, creates: pa.Table, counted: bool = True) -> dict[str, pa.BooleanArray]:
         """Return by key every predicate's answer for each row of ``features.CREATES``.
 
-        If ``counted``, they are answers given.
+        If ``counted``, add them to the tallies.
         """
         columns = self.answerer.columns(_batch(creates), counted)
         return dict(zip(self.answerer.predicates, columns, strict=True))
 
-    def said(self, creates: pa.Table) -> dict[str, certainty.Said]:
-        """Return by key what is said of each row of ``features.CREATES``, and how likely it is."""
-        said = self.answerer.said(_batch(creates))
-        columns = zip(self.answerer.predicates, *said, strict=True)
-        return {key: certainty.Said(words, likely) for key, words, likely in columns}
+    def three_way_answers(self, creates: pa.Table) -> dict[str, certainty.ThreeWayAnswer]:
+        """Return by key the answer, with its probability, for each row of ``features.CREATES``."""
+        columns = zip(
+            self.answerer.predicates, *self.answerer.three_way_answers(_batch(creates)), strict=True
+        )
+        return {key: certainty.ThreeWayAnswer(words, likely) for key, words, likely in columns}
 
-    def told(self, creates: pa.Table) -> Bytes:
-        """Return for each row what its answer rests on: the place in ``features.TOLD``.
+    def scopes_used(self, creates: pa.Table) -> Bytes:
+        """Return the history scope that each row's answer uses, as an index of `HISTORY_SCOPES`.
 
-        It is nothing where the kinds that answer know no histories.
+        It is ``nothing`` where no kind that answers uses histories.
         """
-        told = told_of(creates)
-        return np.where(np.array(self._knows_history)[told], told, TOLD.index("nothing"))
+        scopes = history_scopes(creates)
+        nothing = HISTORY_SCOPES.index("nothing")
+        return np.where(np.array(self._knows_history)[scopes], scopes, nothing)
 
     @property
     def _knows_history(self) -> list[bool]:
-        """Whether any kind that answers knows histories, for each of ``features.told.TOLD``."""
+        """Whether any kind that answers uses histories, for each of `HISTORY_SCOPES`."""
         if self.kind == BEST:
             chosen = list(self.manifest["kinds"][self.point].values())
         else:
-            chosen = [dict.fromkeys(TOLD, self.kind)]
-        return [any(KINDS[choice[told]].knows_history for choice in chosen) for told in TOLD]
+            chosen = [dict.fromkeys(HISTORY_SCOPES, self.kind)]
+        return [
+            any(KINDS[choice[scope]].knows_history for choice in chosen) for scope in HISTORY_SCOPES
+        ]
 
     def _stored(self, name: str) -> bytes | None:
-        """Return an image of the version, if it has it and readers of today take it."""
+        """Return an image of the version, if it has one in the current format."""
         content = self._part(name)
         if content is not None and is_older(content):
-            log.info("model %s: %s is of an older format and made anew", self.version, name)
+            log.info("model %s: %s has an older format and is rebuilt", self.version, name)
             return None
         return content
 
     def _part(self, name: str) -> bytes | None:
-        return (self.directory / name).read_bytes() if self._has(name) else None
+        return read_regular(self.directory / name, MODEL_BYTES) if self._has(name) else None
 
     def _has(self, name: str) -> bool:
         return name in self.manifest["parts"]
@@ -160,13 +178,13 @@ class LoadedModel(Published):
         described: Sequence[str] = (),
         levels: Sequence[bytes] = (),
     ) -> Answerer:
-        told = (self.version, self.kind, self.point)
+        model_id = (self.version, self.kind, self.point)
         images = [_array(level) for level in levels]
         return Answerer(
             _array(content),
-            told,
+            model_id,
             list(self.abstaining),
-            (tally, self.tallies.told),
+            (tally, self.tallies.scopes_used),
             list(described),
             images,
             self.live,
@@ -175,10 +193,10 @@ class LoadedModel(Published):
 
 
 def _batch(table: pa.Table) -> pa.RecordBatch:
-    """Return a table as the one batch that it is, which an empty one has not."""
-    whole = table.combine_chunks().to_batches()
-    return whole[0] if whole else pa.RecordBatch.from_pylist([], table.schema)
+    """Return a table as one batch, even if it is empty."""
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
 
 
 def _array(content: bytes) -> pa.UInt8Array:
-    return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared(content)])
+    return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared_buffer(content)])

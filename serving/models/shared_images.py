@@ -1,4 +1,4 @@
-"""Images that the processes of one service have in memory once."""
+"""Images that all processes of a service share in memory."""
 
 from __future__ import annotations
 
@@ -11,39 +11,38 @@ import pyarrow as pa
 from birthmark.data.common import durable
 
 SHARED = "BIRTHMARK_SHARED"
-"""The variable that names a directory of the service's own, for what its workers share."""
+"""The environment variable that names the directory of the shared images."""
 
-KEPT = 4
-"""So many images are there at once: one answers, others may be on their way in or out."""
+MOST_IMAGES = 4
+"""The most images at once: one answers, others may be about to replace it or be replaced."""
 
 
-def shared(content: bytes) -> pa.Buffer:
-    """Return an image as all workers of this service have it: from one file that they map.
+def shared_buffer(content: bytes) -> pa.Buffer:
+    """Return an image from the file that all workers of this service map.
 
-    It is a copy, so that nothing that befalls the registry's own file changes what is mapped.
+    The file is a copy, so that changes of the registry's file do not reach the mapping.
     """
     directory = os.environ.get(SHARED)
     if directory is None:
         return pa.py_buffer(content)
     path = Path(directory) / f"{hashlib.sha256(content).hexdigest()}.image"
     try:
-        with durable.locked(
-            path.with_name(".lock")
-        ):  # else each of two might map a file of its own
+        # Without the lock two workers could map different files.
+        with durable.locked(path.with_name(".lock")):
             if not path.exists():
                 with durable.replaced(path) as incoming:
                     incoming.write_bytes(content)
             with pa.memory_map(str(path)) as mapped:
                 buffer = mapped.read_buffer()
-            _forget(path)
-    except OSError:  # no room
+            _remove_oldest(path)
+    except OSError:  # the disk is full
         return pa.py_buffer(content)
     return buffer
 
 
-def _forget(path: Path) -> None:
-    """Remove the oldest images: who has mapped them keeps them."""
+def _remove_oldest(path: Path) -> None:
+    """Remove the oldest images; existing mappings of them stay valid."""
     path.touch()
     images = sorted(path.parent.glob("*.image"), key=lambda image: image.stat().st_mtime_ns)
-    for image in images[:-KEPT]:
+    for image in images[:-MOST_IMAGES]:
         image.unlink(missing_ok=True)

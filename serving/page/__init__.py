@@ -1,1 +1,1 @@
-"""The service's own page: what answers, how it is asked, and whether it is still right."""
+"""The service's web page: its model, its traffic, and its accuracy by audits."""

@@ -1,6 +1,6 @@
-"""Where the marks of the page's drawings go; the template draws them.
+"""Coordinates for the page's charts, which the template draws.
 
-All is in percent of a plot's width and height, y downwards.
+They are in percent of a plot's width and height, y downwards.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ Value = float | None
 Segment = list[tuple[float, float]]
 
 STEPS = 96
-"""The most points of a line over a day: one a quarter of an hour."""
+"""The most points of a line over a day: one each quarter of an hour."""
 
 
 def segments(values: Sequence[Value], top: float) -> list[Segment]:
-    """Return the lines through `values`, evenly apart, broken where there is none (None)."""
-    found: list[Segment] = [[]]
+    """Return the lines through equidistant `values`, broken at each None."""
+    lines: list[Segment] = [[]]
     for x, value in zip(places(len(values)), values, strict=True):
         if value is None:
-            found.append([])
+            lines.append([])
         else:
-            found[-1].append((x, 100 - 100 * min(value, top) / top))
-    return [each for each in found if each]
+            lines[-1].append((x, 100 - 100 * min(value, top) / top))
+    return [line for line in lines if line]
 
 
 def places(n: int) -> list[float]:
-    """Return where `n` values go; a single one in the middle."""
+    """Return the x of `n` values; a single one is in the middle."""
     return [50.0] if n == 1 else [100 * place / (n - 1) for place in range(n)]
 
 
 def chart(title: str, unit: str, times: Sequence[str], **lines: Sequence[Value]) -> dict[str, Any]:
-    """Return a chart of lines by the class that they are drawn in, over `times` as people read."""
+    """Return a chart of `lines`, by CSS class, over formatted `times`."""
     known = [value for line in lines.values() for value in line if value is not None]
     top = rounded(max(known, default=0.0))
     at = places(len(times))
@@ -49,13 +49,13 @@ def chart(title: str, unit: str, times: Sequence[str], **lines: Sequence[Value])
 
 
 def ticks(times: Sequence[str]) -> list[int]:
-    """Return the places of the first, the middle and the last of `times`; none is told twice."""
+    """Return the indices of the first, middle and last of `times`, without duplicate labels."""
     first = {times[place]: place for place in (len(times) - 1, len(times) // 2, 0) if times}
     return sorted(first.values())
 
 
 def rounded(value: float) -> float:
-    """Return the next of 1, 2, 4, 5, 10, 20, … (and their tenths) that is not below `value`."""
+    """Return the least of …, 0.5, 1, 2, 4, 5, 10, 20, … that is not below `value`."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
@@ -63,7 +63,7 @@ def rounded(value: float) -> float:
 
 
 def short(value: float) -> str:
-    """Return a figure as short as an axis needs it."""
+    """Return a number in short form, for an axis."""
     return f"{value:,.0f}" if value >= 10_000 else f"{value:.4g}"
 
 

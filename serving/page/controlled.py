@@ -1,35 +1,35 @@
-"""What the page tells of the thresholds that a follower moves."""
+"""The page's table of the thresholds that a follower adjusts."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from birthmark.data.common.percentages import percent
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.training.control.thresholds import MovedThresholds
 
 
 def controlled(moved: MovedThresholds | None) -> dict[str, Any] | None:
-    """Return the running shares of false positives, a row for each predicate; None without any.
+    """Return the running shares of false positives by predicate; None without adjusted thresholds.
 
-    In percent of the outcomes that were counted since the version was published; a cell for each of
-    ``features.told.TOLD``, which is ``over`` where it is above the ``bound``, and ``silent`` where
-    nothing is answered yes now.
+    Shares are in percent of the outcomes since the version was published, with a cell for each
+    history scope. A cell is ``over`` if it is above the ``bound``, and ``silent`` if no file is
+    answered yes now.
     """
     if moved is None:
         return None
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    cells_by_predicate: dict[str, dict[str, dict[str, Any]]] = {}
     for row in moved.thresholds:
         share = percent(row.false_positives, row.outcomes)
         over = share is not None and share > 100 * moved.bound
         cell = {"share": share, "over": over, "silent": row.score is None}
-        found.setdefault(row.predicate, {})[row.told] = cell
+        cells_by_predicate.setdefault(row.predicate, {})[row.told] = cell
     return {
         "bound": 100 * moved.bound,
-        "told": TOLD,
+        "scopes": HISTORY_SCOPES,
         "outcomes": max((row.outcomes for row in moved.thresholds), default=0),
         "rows": [
-            {"predicate": key, "cells": [cells.get(told) for told in TOLD]}
-            for key, cells in found.items()
+            {"predicate": key, "cells": [cells.get(scope) for scope in HISTORY_SCOPES]}
+            for key, cells in cells_by_predicate.items()
         ],
     }

@@ -1,15 +1,15 @@
-"""Whole HTML pages that are kept in the registry."""
+"""The HTML pages that are stored in the registry."""
 
 from __future__ import annotations
 
 from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.training.registry.versions import Registry, RegistryError
-from birthmark.training.reports.labels import AUDITS, CARD_HTML, REPORT
+from birthmark.training.reports.labels import AUDITS, CARD_HTML, DAY_HTML, REPORT
 
 
 @registry_read()
 def card(registry: Registry, version: str) -> bytes:
-    """Return the card of a version; raise `ApiError` where there is none."""
+    """Return the card of a version; raise `ApiError` if there is none."""
     try:
         return (registry.directory(version) / CARD_HTML).read_bytes()
     except RegistryError as error:
@@ -20,9 +20,9 @@ def card(registry: Registry, version: str) -> bytes:
 
 @registry_read()
 def report(registry: Registry) -> bytes:
-    """Return the newest report on a published model, else the card of the published one."""
-    if (kept := registry.read(REPORT)) is not None:
-        return kept
+    """Return the newest training report, else the card of the published version."""
+    if (page := registry.read(REPORT)) is not None:
+        return page
     try:
         version = registry.current()
     except RegistryError as error:
@@ -33,11 +33,20 @@ def report(registry: Registry) -> bytes:
 
 
 @registry_read()
+def day(registry: Registry) -> bytes:
+    """Return the page about the newest day; raise `ApiError` if there is none."""
+    page = registry.read(DAY_HTML)
+    if page is None:
+        raise ApiError("not_found", "there is no page about a day: birthmark nightly writes them")
+    return page
+
+
+@registry_read()
 def audit(registry: Registry, name: str) -> bytes:
-    """Return the page of an audit; raise `ApiError` where there is none."""
-    kept = None
-    if f"{name}.html" in registry.names(AUDITS):  # nothing else, whatever is asked for
-        kept = registry.read(f"{AUDITS}/{name}.html")
-    if kept is None:
+    """Return the page of an audit; raise `ApiError` if there is none."""
+    page = None
+    if f"{name}.html" in registry.names(AUDITS):  # no other file, whatever the name
+        page = registry.read(f"{AUDITS}/{name}.html")
+    if page is None:
         raise ApiError("not_found", f"there is no audit of {name}")
-    return kept
+    return page

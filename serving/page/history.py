@@ -1,4 +1,4 @@
-"""How the last day went, minute by minute, in bounded memory."""
+"""The last day's traffic, minute by minute, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.serving.page.totals import Totals
 
 MINUTES = 24 * 60
-"""How many samples are kept, one a minute."""
+"""The most samples, one a minute."""
 
 SAMPLE_SECONDS = 60.0
-"""The time between two samples, which the page draws by the minute."""
+"""The time between two samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was counted in the `seconds` until `until`: about 0.5 KiB, packed.
+    """Counts of the `seconds` until `until`: about 0.5 KiB, packed.
 
-    `buckets` are requests by the `ends` of the histogram's buckets, and `counts` the answers no and
-    yes of each of `keys`; both names are shared among samples. `told` are the creates answered, by
-    what they were told of earlier files, in the order of ``features.TOLD``; `operations` those that
-    the live history's follower followed, None if there was none.
+    `buckets` are requests by the `ends` of the histogram's buckets; `counts` are the answers no and
+    yes of each of `keys`. Samples share `ends` and `keys`. `scopes` are the creates answered, in
+    the order of ``features.HISTORY_SCOPES``. `operations` are those of the live history's follower,
+    None without one.
     """
 
     until: datetime
@@ -36,7 +36,7 @@ class Sample:
     buckets: array[int]
     keys: tuple[str, ...]
     counts: array[int]
-    told: array[int]
+    scopes: array[int]
     operations: int | None
 
     @property
@@ -51,9 +51,9 @@ class Sample:
 
 
 class History:
-    """Samples of what `read` tells has been counted; the oldest are forgotten after a day.
+    """Samples of the totals that `read` returns, for a day; each worker has a history.
 
-    `since` is when it began. Each worker has its own.
+    `since` is when it began.
     """
 
     def __init__(self, read: Callable[[], Totals]) -> None:
@@ -64,42 +64,45 @@ class History:
         self._last, self._at = read(), time.monotonic()
 
     def take(self) -> None:
-        """Take a sample of what was counted since that before."""
+        """Take a sample of the counts since the last one."""
         with self._lock:
-            found, now = self._read(), time.monotonic()
-            self._samples.append(self._since_last(found, now))
-            self._last, self._at = found, now
+            current, now = self._read(), time.monotonic()
+            self._samples.append(self._since_last(current, now))
+            self._last, self._at = current, now
 
     def now(self) -> tuple[list[Sample], Totals]:
-        """Return all samples, with what was counted since the last, and all totals."""
+        """Return all samples, with one of the counts since the last, and the totals."""
         with self._lock:
-            found = self._read()
-            return [*self._samples, self._since_last(found, time.monotonic())], found
+            current = self._read()
+            return [*self._samples, self._since_last(current, time.monotonic())], current
 
-    def _since_last(self, found: Totals, now: float) -> Sample:
-        ends, keys = tuple(found.seconds), tuple(found.answers)
-        if self._samples:  # the same names once
+    def _since_last(self, current: Totals, now: float) -> Sample:
+        ends, keys = tuple(current.seconds), tuple(current.answers)
+        if self._samples:  # share equal tuples among samples
             before = self._samples[-1]
             ends = before.ends if before.ends == ends else ends
             keys = before.keys if before.keys == keys else keys
-        up_to = [found.seconds[end] - self._last.seconds.get(end, 0.0) for end in ends]
+        up_to = [current.seconds[end] - self._last.seconds.get(end, 0.0) for end in ends]
         counts = [
             count - was
             for key in keys
             for count, was in zip(
-                found.answers[key], self._last.answers.get(key, (0.0, 0.0)), strict=True
+                current.answers[key], self._last.answers.get(key, (0.0, 0.0)), strict=True
             )
         ]
-        told = [found.told.get(each, 0.0) - self._last.told.get(each, 0.0) for each in TOLD]
+        scopes = [
+            current.scopes.get(scope, 0.0) - self._last.scopes.get(scope, 0.0)
+            for scope in HISTORY_SCOPES
+        ]
         buckets = [one - below for one, below in zip(up_to, [0.0, *up_to], strict=False)]
         until, seconds = datetime.now(UTC), now - self._at
-        followed = _followed(found.operations, self._last.operations)
-        counted = _whole(counts), _whole(told), followed
+        followed = _followed(current.operations, self._last.operations)
+        counted = _whole(counts), _whole(scopes), followed
         return Sample(until, seconds, ends, _whole(buckets), keys, *counted)
 
 
 def _followed(now: float | None, before: float | None) -> int | None:
-    """Return how many operations came since; of a follower that has begun anew, all that it has."""
+    """Return the operations since the last sample, or since a restart of the follower."""
     if now is None or before is None:
         return None
     return round(now - before if now >= before else now)
@@ -110,10 +113,10 @@ def _whole(counts: Sequence[float]) -> array[int]:
 
 
 def quantile(samples: Sequence[Sample], share: float) -> float | None:
-    """Return the time that `share` of the requests took at most, seconds; None where none was.
+    """Return the quantile `share` of the requests' times, seconds; None without requests.
 
-    Within a bucket of the histogram requests are taken to be spread evenly, as Prometheus does; of
-    those beyond its last end it is known only that they took longer: that end is returned.
+    It interpolates linearly within a bucket of the histogram, as Prometheus does. Beyond the last
+    finite bucket it returns the end of that.
     """
     buckets: dict[float, int] = {}
     for sample in samples:

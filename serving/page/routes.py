@@ -1,6 +1,6 @@
-"""The paths of the page and of what it leads to: for people, and in no document for programs.
+"""The paths of the page and of the pages it links to; they are not in the OpenAPI document.
 
-None is `async`: what reads a registry may wait, so the framework runs it in a thread.
+None is `async`, so that FastAPI runs them in threads: reading a registry may block.
 """
 
 from __future__ import annotations
@@ -21,15 +21,21 @@ def _page(request: Request) -> Page:
 
 @router.get("/")
 def page(request: Request, name: str | None = None) -> Response:
-    """Show how the service is doing, and what is answered for a file called `name`."""
+    """Show the state of the service, and the predictions for a file called `name`."""
     address = str(request.base_url).rstrip("/")
     return response(_page(request).html(name, address))
 
 
 @router.get("/report")
 def report(request: Request) -> Response:
-    """Show the newest report on a published model, else the published model's card."""
+    """Show the newest training report, else the published version's card."""
     return response(documents.report(_page(request).registry))
+
+
+@router.get("/day")
+def day(request: Request) -> Response:
+    """Show the nightly run's page about the newest day."""
+    return response(documents.day(_page(request).registry))
 
 
 @router.get("/models/{version}")

@@ -1,4 +1,4 @@
-"""Requests, latency, share of yes and what was told over the last day, as they are drawn."""
+"""Charts of the last day: requests, latency, share of yes, and history scopes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from birthmark.data.common.percentages import percent
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.serving.page import charts
 from birthmark.serving.page.history import Sample, quantile
 
-TOP_OF_LITTLE = 0.05
-"""The least end of the axis of a share of yes."""
+LEAST_TOP = 0.05
+"""The least upper end of the axis for a share of yes."""
 
 
 def traffic(samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return the charts of requests and latency, and what both say of all the time."""
+    """Return the charts of requests and latency, and their totals."""
     groups = _groups(samples)
     ends = [group[-1].until for group in groups]
-    # over midnight, a day is told with the time: a day ago it was as late as now
+    # over midnight, with the day: otherwise the same time could appear twice
     form = "%H:%M" if len({end.date() for end in ends}) < 2 else "%a %H:%M"
     times = [end.strftime(form) for end in ends]
     rates = [_rate(group) for group in groups]
@@ -37,17 +37,17 @@ def traffic(samples: Sequence[Sample]) -> dict[str, Any]:
 
 
 def predicates(samples: Sequence[Sample], known: Sequence[str]) -> list[dict[str, Any]]:
-    """Return by predicate how often the answer was yes, over time and in all; `known` come first.
+    """Return the share of yes by predicate, over time and in all; `known` come first.
 
     Shares are from 0 to 1.
     """
     groups = [_answers(group) for group in _groups(samples)]
     every = _answers(samples)
-    found = []
+    rows = []
     for key in [*known, *sorted(every.keys() - set(known))]:
         shares = [_share(group.get(key)) for group in groups]
-        top = charts.rounded(max([TOP_OF_LITTLE, *(share or 0.0 for share in shares)]))
-        found.append(
+        top = charts.rounded(max([LEAST_TOP, *(share or 0.0 for share in shares)]))
+        rows.append(
             {
                 "predicate": key,
                 "answers": sum(every.get(key, (0, 0))),
@@ -56,37 +56,37 @@ def predicates(samples: Sequence[Sample], known: Sequence[str]) -> list[dict[str
                 "top": top,
             }
         )
-    return found
+    return rows
 
 
-def told(samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return how many creates were answered, and of how many was told what, over time and in all.
+def scopes(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Return how many creates were answered by history scope, over time and in all.
 
     Shares are in percent of the creates.
     """
-    groups = [_told(group) for group in _groups(samples)]
-    every = _told(samples)
+    groups = [_scopes(group) for group in _groups(samples)]
+    every = _scopes(samples)
     creates = sum(every)
     rows = [
         {
-            "told": each,
-            "creates": every[place],
-            "share": percent(every[place], creates),
-            "line": charts.segments([percent(own[place], sum(own)) for own in groups], 100.0),
+            "scope": scope,
+            "creates": every[index],
+            "share": percent(every[index], creates),
+            "line": charts.segments([percent(group[index], sum(group)) for group in groups], 100.0),
         }
-        for place, each in enumerate(TOLD)
+        for index, scope in enumerate(HISTORY_SCOPES)
     ]
     return {"creates": creates, "rows": rows, "share": percent(creates - every[-1], creates)}
 
 
 def followed(samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return how many operations a second the live history's follower follows, now and over time.
+    """Return the operations per second of the live history's follower, now and over time.
 
-    ``now`` is None where that is not known; ``line`` is drawn up to ``top``.
+    ``now`` is None if unknown; ``line`` is drawn up to ``top``.
     """
     rates = [_followed(group) for group in _groups(samples)]
     top = charts.rounded(max([1.0, *(rate or 0.0 for rate in rates)]))
-    # what came since the last sample may be of a moment
+    # the last sample may span only a moment, so average it with the one before
     return {"now": _followed(samples[-2:]), "line": charts.segments(rates, top), "top": top}
 
 
@@ -97,28 +97,28 @@ def _followed(group: Sequence[Sample]) -> float | None:
 
 
 def _groups(samples: Sequence[Sample]) -> list[Sequence[Sample]]:
-    """Return samples that are drawn as one point each: as many together as make few enough."""
+    """Return groups of samples, one for each point of a line."""
     size = -(-len(samples) // charts.STEPS)
     return [samples[start : start + size] for start in range(0, len(samples), size)]
 
 
 def _rate(group: Sequence[Sample]) -> float:
-    # a page asked for at once after a sample divides by next to nothing
+    # right after a sample the last one spans next to nothing
     seconds = max(1.0, sum(sample.seconds for sample in group))
     return sum(sample.requests for sample in group) / seconds
 
 
 def _answers(group: Sequence[Sample]) -> Mapping[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    rows: dict[str, tuple[int, int]] = {}
     for sample in group:
         for key, (no, yes) in sample.answers().items():
-            held = found.get(key, (0, 0))
-            found[key] = (held[0] + no, held[1] + yes)
-    return found
+            counts = rows.get(key, (0, 0))
+            rows[key] = (counts[0] + no, counts[1] + yes)
+    return rows
 
 
-def _told(group: Sequence[Sample]) -> list[int]:
-    return [sum(sample.told[place] for sample in group) for place in range(len(TOLD))]
+def _scopes(group: Sequence[Sample]) -> list[int]:
+    return [sum(sample.scopes[index] for sample in group) for index in range(len(HISTORY_SCOPES))]
 
 
 def _share(counts: tuple[int, int] | None) -> float | None:

@@ -1,4 +1,4 @@
-"""All that the page shows, gathered, and the page made of it."""
+"""Gathers the content of the page and renders it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 from birthmark.data.common import sizes
 from birthmark.data.common.percentages import shown
 from birthmark.data.common.plurals import counted
-from birthmark.features.told import Told
-from birthmark.serving.answers.evidence import in_percent, in_words
+from birthmark.features.history_scope import HistoryScope
+from birthmark.serving.answers.evidence import in_percent, why
 from birthmark.serving.answers.json_answers import explain_one
 from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel
@@ -30,17 +30,17 @@ from birthmark.training.reports.labels import TITLES
 from birthmark.training.statistics.standing import Standing, summary
 from birthmark_native import InvalidRequestError
 
-LEVELS: dict[Told, str] = {
-    "directory": "called alike; of the same user; in the same directory",
-    "caller": "called alike; of the same user",
-    "name": "called alike",
+LEVELS: dict[HistoryScope, str] = {
+    "directory": "of similar name, of the same user, in the same directory",
+    "caller": "of similar name, of the same user",
+    "name": "of similar name",
     "nothing": "none",
 }
-"""Of which earlier files an answer was told."""
+"""The earlier files in each history scope."""
 
 
 class Page:
-    """The page of one worker: what it shows, of `service` and its `registry`."""
+    """The page of one worker, about its `service` and `registry`."""
 
     def __init__(self, service: Service, registry: Registry) -> None:
         self.service = service
@@ -50,13 +50,13 @@ class Page:
         self.versions = versions.Versions(registry)
 
     def html(self, name: str | None, address: str) -> bytes:
-        """Return the page; with the answers for a file called `name`, if that is given.
+        """Return the page, with predictions for a file called `name`, if given.
 
-        `address` is that of the service, as who asks knows it.
+        `address` is the URL of the service as the client sees it.
         """
         content = {**self._content(), "address": address}
-        asked = self._asked(name) if name else None
-        text = _environment().get_template("page.html.j2").render(**content, asked=asked)
+        prediction = self._prediction(name) if name else None
+        text = _environment().get_template("page.html.j2").render(**content, prediction=prediction)
         return text.encode("utf-8", "replace")
 
     def _content(self) -> dict[str, Any]:
@@ -65,16 +65,16 @@ class Page:
         audits: list[audited.Audited] = []
         listed: list[dict[str, Any]] = []
         try:
-            if slot.away is None:  # else asking takes its time, and is in vain
+            if slot.registry_error is None:  # otherwise reading it may block, in vain
                 audits, listed = self.audits.newest(), self.versions.listed()
         except (RegistryError, OSError) as error:
             troubles.append(str(error))
         card = versions.card(self.registry, model.version) if model else None
-        samples, counted = self.history.now()
+        samples, counts = self.history.now()
         troubles += self.audits.unreadable
         live = None if self.service.live is None else self.service.live.status()
-        found = counted, audits, card, troubles
-        facts = Facts(settings, model, slot.failure, *found, slot.away, live, slot.night)
+        read = counts, audits, card, troubles
+        facts = Facts(settings, model, slot.failure, *read, slot.registry_error, live, slot.night)
         known = model.answerer.predicates if model else []
         concerns = warnings(facts)
         return {
@@ -91,9 +91,9 @@ class Page:
             "live": live,
             "night": slot.night,
             "settings": settings,
-            "told": traffic.told(samples),
+            "scopes": traffic.scopes(samples),
             "followed": traffic.followed(samples),
-            "controlled": controlled.controlled(self.service.moved.in_force(model)),
+            "controlled": controlled.controlled(self.service.thresholds.in_force(model)),
             "levels": LEVELS,
             "audits": audits,
             "bounds": summary(audited.standings(audits)) if audits else "nothing was audited yet",
@@ -102,40 +102,40 @@ class Page:
             "versions": listed,
         }
 
-    def _asked(self, name: str) -> dict[str, Any]:
-        """Return what is answered for a file called `name`, or what is wrong with that."""
+    def _prediction(self, name: str) -> dict[str, Any]:
+        """Return the predictions for a file called `name`, or an error."""
         model = self.service.slot.model
         if model is None:
-            return {"name": name, "error": "no model is loaded that could answer", "answers": []}
+            return {"name": name, "error": "no model is loaded", "answers": []}
         try:
             files = parse(json.dumps({"name": name}).encode())
         except InvalidRequestError as error:
             return {"name": name, "error": str(error), "answers": []}
-        found = explain_one(model, files)["prediction"]
+        explained = explain_one(model, files)["prediction"]
         answers = [
             {
                 "predicate": key,
-                "answer": found["answers"][key],
-                "likely": in_percent(found["probabilities"][key]),
-                "evidence": in_words(why),
+                "answer": explained["answers"][key],
+                "probability": in_percent(explained["probabilities"][key]),
+                "evidence": why(key, explained),
             }
-            for key, why in found["predicates"].items()
+            for key in explained["predicates"]
         ]
         answers.sort(key=lambda each: ("yes", "no", "unsure").index(each["answer"]))
         return {"name": name, "error": None, "answers": answers}
 
 
 def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str, str]:
-    """Return of those predicates that are never a yes what they are said to do."""
+    """Return the states of the predicates that abstain."""
     if model is None:
         return {}
     never = versions.never_yes(card) if model.point == "bounded" else []
-    found = dict.fromkeys(never, "abstains")
-    return found | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
+    states = dict.fromkeys(never, "abstains")
+    return states | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
 
 
 def _duration(seconds: float) -> str:
-    """Return a time as people read it, such as ``0.25 s`` or ``3.1 h``."""
+    """Return a duration for people, such as ``0.25 s`` or ``3.1 h``."""
     units = {86_400: "days", 3600: "h", 60: "min"}
     for unit, name in units.items():
         if seconds >= 2 * unit:

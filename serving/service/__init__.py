@@ -1,1 +1,1 @@
-"""What answers requests: the model of the moment, and all that the service's paths work with."""
+"""The state that the service's paths share: the current model, limits, metrics and so on."""

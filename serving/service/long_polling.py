@@ -1,4 +1,4 @@
-"""Long polling: a request that is answered when there is something new (RFC 7240, ``wait``)."""
+"""Long polling: holds a request until there is something new (RFC 7240, ``wait``)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from birthmark.serving.limits.limits import Limits
 from birthmark.serving.service.model_slot import ModelSlot
 
 LONGEST_SECONDS = 300
-"""The longest wait: proxies and firewalls forget connections on which nothing happens."""
+"""The longest wait: proxies and firewalls drop idle connections."""
 
 
 def wanted_seconds(prefer: str) -> int:
-    """Return for how many seconds a ``Prefer`` field asks to wait, at most the longest; else 0."""
+    """Return the seconds of ``wait`` in a ``Prefer`` field, at most `LONGEST_SECONDS`; else 0."""
     for preference in prefer.split(","):
         name, _, value = preference.partition(";")[0].partition("=")
         value = value.strip().strip('"')
@@ -27,14 +27,14 @@ def wanted_seconds(prefer: str) -> int:
 async def until(
     is_new: Callable[[], bool], slot: ModelSlot, limits: Limits, receive: Receive, seconds: int
 ) -> None:
-    """Return when `is_new` is true after a change of the model, or when `seconds` have passed.
+    """Return when `is_new` is true after a change of the model, or after `seconds`.
 
-    Returns sooner where the client leaves or the service is told to stop. Raises `ApiError` where
-    too many wait.
+    Returns early if the client leaves or the service stops. Raises `ApiError` if too many requests
+    are parked.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
-    with limits.aside():
+    with limits.parked():
         ends = {
             asyncio.ensure_future(_left(receive)),
             asyncio.ensure_future(limits.stopping.wait()),
@@ -42,14 +42,14 @@ async def until(
         try:
             while not is_new() and (left := end - loop.time()) > 0:
                 change = asyncio.ensure_future(slot.changed.wait())
-                ways = {change, *ends}
-                done, _ = await asyncio.wait(ways, timeout=left, return_when="FIRST_COMPLETED")
+                events = {change, *ends}
+                done, _ = await asyncio.wait(events, timeout=left, return_when="FIRST_COMPLETED")
                 change.cancel()
                 if done & ends:
                     return
         finally:
-            for each in ends:
-                each.cancel()
+            for event in ends:
+                event.cancel()
 
 
 async def _left(receive: Receive) -> None:

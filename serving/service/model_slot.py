@@ -1,4 +1,4 @@
-"""The model that answers: loaded from the registry, and replaced when another is published."""
+"""The current model: loaded from the registry, and replaced when another is published."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from datetime import UTC, datetime
 
 from birthmark.predictor import Kind, Point
-from birthmark.predictor.allocation.verdicts import Room
+from birthmark.predictor.allocation.verdicts import RegionCapacity
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.models.published import load_model
@@ -24,13 +24,15 @@ log = logging.getLogger(__name__)
 
 
 class ModelSlot:
-    """Holds the model that answers, and looks for a newer one.
+    """Holds the current model, and polls the registry for a newer one.
 
-    A request takes `model` once and uses that to its end, so that each is answered from exactly
-    one version, and none waits while another is loaded. `since` is when its version began to
-    answer here; `failure` is why what is published cannot be loaded, if it cannot; `away` is why
-    the registry cannot be asked what is published, while it cannot. `night` is what came of the
-    last nightly run, if that is known.
+    A request reads `model` once, so that it is answered from one version and never waits for a
+    load.
+
+    - `since`: when this version began to answer here.
+    - `failure`: why the published version cannot be loaded, if it cannot.
+    - `registry_error`: why the registry cannot be read, while it cannot.
+    - `night`: the state of the last nightly run, if known.
     """
 
     def __init__(
@@ -38,119 +40,119 @@ class ModelSlot:
         registry: Registry,
         kind: Kind | None,
         point: Point | None,
-        room: Room,
+        room: RegionCapacity,
         metrics: Metrics,
         live: SharedHistory | None = None,
     ) -> None:
         self.model: LoadedModel | None = None
         self.changed = asyncio.Event()
-        """Set, once, when another model answers; then there is another event."""
+        """Set once, when the model changes; then replaced by a new event."""
         self.since: datetime | None = None
         self.failure: str | None = None
-        self.away: str | None = None
+        self.registry_error: str | None = None
         self.night: NightState | None = None
         self._registry = registry
-        self._wanted = kind, point, room
+        self._options = kind, point, room
         self._metrics = metrics
         self._live = live
-        self._seen: Hashable = None
-        self._seen_bounds: Hashable = None
-        self._seen_night: Hashable = None
+        self._stamp: Hashable = None
+        self._bounds_stamp: Hashable = None
+        self._night_stamp: Hashable = None
         self._refreshing = asyncio.Lock()
-        self._told = False
+        self._warned = False
 
     async def refresh(self) -> None:
-        """Load what is published, if that changed; keep the model there is if it cannot be.
+        """Load the published version if it changed; keep the current model if that fails.
 
-        Once this returns, what was published before it was called answers.
+        When this returns, the version that was published before the call answers.
         """
         async with self._refreshing:
             try:
-                seen = await asyncio.to_thread(self._look)
-            except OSError as error:  # an object store that does not answer
-                self._reached(error)
+                stamp = await asyncio.to_thread(self._read_registry)
+            except OSError as error:  # an object store may not answer
+                self._note_registry(error)
                 return
-            self._reached(None)
-            if seen[0] is None and self.model is None:
-                self._wait()
-            if seen != self._seen and seen[0] is not None and await self._replace():
-                self._seen = seen
+            self._note_registry(None)
+            if stamp[0] is None and self.model is None:
+                self._warn_no_model()
+            if stamp != self._stamp and stamp[0] is not None and await self._load_published():
+                self._stamp = stamp
 
-    def _wait(self) -> None:
-        """Tell, once, that there is nothing to answer from."""
-        if not self._told:
-            self._told = True
+    def _warn_no_model(self) -> None:
+        """Log once that there is no model."""
+        if not self._warned:
+            self._warned = True
             why = self._registry.missing() or f"{self._registry.place}: nothing was ever published"
-            log.warning("nothing can be answered until a model is published: %s", why)
+            log.warning("requests get 503 until a model is published: %s", why)
 
-    def _reached(self, error: OSError | None) -> None:
-        """Take note of whether the registry can be read; tell of a change once."""
-        if error is not None and self.away is None:
-            log.warning("it is not known what is published: %s", error)
-        elif error is None and self.away is not None:
-            log.info("it is known again what is published")
-        self.away = None if error is None else str(error)
+    def _note_registry(self, error: OSError | None) -> None:
+        """Record whether the registry can be read; log each change once."""
+        if error is not None and self.registry_error is None:
+            log.warning("the registry cannot be read: %s", error)
+        elif error is None and self.registry_error is not None:
+            log.info("the registry can be read again")
+        self.registry_error = None if error is None else str(error)
         self._metrics.registry_read(error is None)
 
-    async def _replace(self) -> bool:
-        """Load what is published; return whether that need not be tried again."""
+    async def _load_published(self) -> bool:
+        """Load the published version; return whether no retry is needed."""
         try:
             model = await asyncio.to_thread(self._load)
-        # Whatever is wrong with a new model, the service goes on and keeps looking.
+        # Whatever is wrong with a new model, the service keeps running and polling.
         except Exception as error:
-            # An object store may answer again; and without a model there is nothing else to do.
-            again = isinstance(error, OSError) or self.model is None
-            if not again or self.failure != str(error):
-                self._failed(error)
-            return not again
-        self._go_over(model)
+            # An object store may answer again, and without a model only a retry can help.
+            retry = isinstance(error, OSError) or self.model is None
+            if not retry or self.failure != str(error):
+                self._note_failure(error)
+            return not retry
+        self._swap_model(model)
         return True
 
-    def _failed(self, error: Exception) -> None:
+    def _note_failure(self, error: Exception) -> None:
         self._metrics.model_failed()
         self.failure = str(error)
-        kept = f"{self.model.version} goes on" if self.model else "there is no other"
-        log.error("the published model cannot be loaded; %s: %s", kept, error)
+        fallback = f"{self.model.version} still answers" if self.model else "there is no other"
+        log.error("the published model cannot be loaded; %s: %s", fallback, error)
 
-    def _go_over(self, model: LoadedModel) -> None:
+    def _swap_model(self, model: LoadedModel) -> None:
         if self.model is None or self.model.version != model.version:
             self.since = datetime.now(UTC)
         self.model, self.failure = model, None
         self.changed.set()
         self.changed = asyncio.Event()
         self._metrics.model_loaded(model)
-        log.info("model %s (%s, %s) answers from now on", model.version, model.kind, model.point)
+        log.info("model %s (%s, %s) answers now", model.version, model.kind, model.point)
 
-    def _look(self) -> tuple[Hashable, Hashable]:
-        self._look_at_bounds()
-        self._look_at_night()
+    def _read_registry(self) -> tuple[Hashable, Hashable]:
+        self._read_bounds()
+        self._read_night()
         return self._registry.stamp(), self._registry.stamp(ABSTAINING)
 
-    def _look_at_bounds(self) -> None:
-        """Tell the metrics what audits know of the bounds, if that changed."""
-        seen = self._registry.stamp(BOUNDS)
-        if seen == self._seen_bounds:
+    def _read_bounds(self) -> None:
+        """Update the metrics with the audits' findings on the bounds, if these changed."""
+        stamp = self._registry.stamp(BOUNDS)
+        if stamp == self._bounds_stamp:
             return
         try:
             self._metrics.bounds_known(bounds.read(self._registry))
         except RegistryError as error:
-            log.warning("it is not known what audits know of the bounds: %s", error)
-        self._seen_bounds = seen
+            log.warning("the audits' findings on the bounds cannot be read: %s", error)
+        self._bounds_stamp = stamp
 
-    def _look_at_night(self) -> None:
-        """Take note of what came of the last nightly run, if that changed."""
-        seen = self._registry.stamp(state.STATE)
-        if seen == self._seen_night:
+    def _read_night(self) -> None:
+        """Read the state of the last nightly run, if it changed."""
+        stamp = self._registry.stamp(state.STATE)
+        if stamp == self._night_stamp:
             return
         try:
             self.night = state.read(self._registry)
         except RegistryError as error:
-            log.warning("it is not known what came of the last night: %s", error)
+            log.warning("the state of the last nightly run cannot be read: %s", error)
         self._metrics.night_known(self.night)
-        self._seen_night = seen
+        self._night_stamp = stamp
 
     def _load(self) -> LoadedModel:
         tallies = self._metrics.tallies
-        model = load_model(self._registry, *self._wanted, tallies=tallies, live=self._live)
+        model = load_model(self._registry, *self._options, tallies=tallies, live=self._live)
         _ = model.hints  # compiled here, so that no request waits for it
         return model

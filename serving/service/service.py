@@ -1,4 +1,4 @@
-"""What the paths of the service work with."""
+"""The objects that the paths of the service share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.hint_image import Hints
 from birthmark.serving.models.loaded import LoadedModel
-from birthmark.serving.models.moved import Moved
+from birthmark.serving.models.threshold_watcher import ThresholdWatcher
 from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.settings import Settings
 from birthmark_native import SharedHistory
@@ -21,29 +21,29 @@ from birthmark_native import SharedHistory
 
 @dataclass(frozen=True)
 class Service:
-    """What the paths work with."""
+    """The objects that the paths of the service share."""
 
     settings: Settings
     slot: ModelSlot
     metrics: Metrics
     limits: Limits
-    logged: LogSampler = field(default_factory=LogSampler)
+    log_sampler: LogSampler = field(default_factory=LogSampler)
     tokens: Tokens | None = None
     live: SharedHistory | None = None
-    moved: Moved = field(default_factory=Moved)
+    thresholds: ThresholdWatcher = field(default_factory=ThresholdWatcher)
     receiver: Receiver | None = None
     receiving: SerialQueue = field(default_factory=SerialQueue)
     reporting: SerialQueue = field(default_factory=SerialQueue)
     scraping: SerialQueue = field(default_factory=SerialQueue)
 
     def model(self) -> LoadedModel:
-        """Return the model that answers; raise `ApiError` while there is none."""
+        """Return the current model; raise `ApiError` while there is none."""
         if self.slot.model is None:
             raise ApiError("no_model", f"no model is loaded from {self.settings.registry} yet")
         return self.slot.model
 
     def hints(self) -> tuple[LoadedModel, Hints]:
-        """Return the model that answers and its hints; raise `ApiError` while there are none."""
+        """Return the current model and its hints; raise `ApiError` while there are none."""
         loaded = self.model()
         if loaded.hints is None:
             raise ApiError(

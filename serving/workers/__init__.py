@@ -1,1 +1,1 @@
-"""The processes of the service: one that listens and keeps the others, and those that answer."""
+"""The processes of the service: a supervisor that listens, its workers, and a follower."""

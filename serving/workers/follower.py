@@ -1,4 +1,4 @@
-"""The follower that `birthmark serve --follow` keeps at work beside the workers."""
+"""Supervision of the follower that `birthmark serve --follow` runs."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from birthmark.serving.settings import Settings
 
 log = logging.getLogger(__name__)
 
-SOONEST, LATEST = 1.0, 60.0
-"""How long until a follower that failed is begun again, seconds: twice as long each time."""
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""Pause before a failed follower is restarted, seconds; it doubles each time."""
 
-STEADY = 300.0
-"""One that was at work for so long had no trouble of its own: the next is begun soon again."""
+STEADY_SECONDS = 300.0
+"""Running time, seconds, after which the pause starts over."""
 
-ENDING = 60.0
-"""How long it may take to write what it has, seconds."""
+STOP_SECONDS = 60.0
+"""How long a follower may take to write its data and stop, seconds."""
 
 
 @contextmanager
 def followed(settings: Settings) -> Iterator[None]:
-    """Keep a follower at work, if the settings name what it is to follow."""
+    """Keep a follower running, if the settings name a source."""
     if settings.follow is None:
         yield
         return
-    keeper = _Keeper(command(settings))
-    keeper.start()
+    supervisor = _ProcessSupervisor(command(settings))
+    supervisor.start()
     try:
         yield
     finally:
-        keeper.stop()
+        supervisor.stop()
 
 
 def command(settings: Settings) -> list[str]:
-    """Return what the follower is begun by; it ends when this process does."""
+    """Return the command line of the follower, which ends when this process does."""
     return [
         *(
             sys.executable,
@@ -55,8 +55,8 @@ def command(settings: Settings) -> list[str]:
     ]
 
 
-class _Keeper(threading.Thread):
-    """Begins a process, and another whenever it ends by an error."""
+class _ProcessSupervisor(threading.Thread):
+    """Runs a process, and restarts it whenever it fails."""
 
     def __init__(self, command: list[str]) -> None:
         super().__init__(name="follower", daemon=True)
@@ -66,37 +66,37 @@ class _Keeper(threading.Thread):
         self._lock = threading.Lock()
 
     def run(self) -> None:
-        """Do so until it is stopped, or has come to its end."""
-        pause = SOONEST
+        """Supervise the process until `stop`, or until it exits with 0."""
+        pause = FIRST_PAUSE
         while not self._stopped.is_set():
             began = time.monotonic()
-            code = self._begin().wait()
+            code = self._start_process().wait()
             if self._stopped.is_set():
                 return
             if code == 0:
-                log.warning("the follower has come to the end of what it follows")
+                log.warning("the follower reached the end of its source")
                 return
-            if time.monotonic() - began > STEADY:
-                pause = SOONEST
-            log.error("the follower has ended (%s); another begins in %g s", code, pause)
+            if time.monotonic() - began > STEADY_SECONDS:
+                pause = FIRST_PAUSE
+            log.error("the follower failed (exit code %s); it restarts in %g s", code, pause)
             self._stopped.wait(pause)
-            pause = min(2 * pause, LATEST)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def stop(self) -> None:
-        """Let it write what it has, and end."""
+        """Let the process write its data and end."""
         with self._lock:
             self._stopped.set()
             if self._process is None:
                 return
             self._process.terminate()
         try:
-            self._process.wait(ENDING)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            log.error("the follower did not end in %g s", ENDING)
+            log.error("the follower did not end in %g s", STOP_SECONDS)
             self._process.kill()
         self.join()
 
-    def _begin(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         with self._lock:
             quiet = subprocess.DEVNULL
             self._process = subprocess.Popen(self._command, stdin=quiet, stdout=quiet)

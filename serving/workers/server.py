@@ -1,4 +1,4 @@
-"""The application on uvicorn, in one process or in several that share a socket."""
+"""Runs the application on uvicorn, in one process or in several that share a socket."""
 
 from __future__ import annotations
 
@@ -27,39 +27,40 @@ from birthmark.serving.settings import Settings, mistaken
 from birthmark.serving.workers.follower import followed
 from birthmark.serving.workers.supervisor import BEGIN_SECONDS, Server, Workers
 from birthmark.serving.workers.worker import application
+from birthmark.training.registry.versions import Registry
 
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
-"""How long requests may take to end once the service is told to stop."""
+"""How long requests may take to end once the service stops."""
 
 BACKLOG = 65535
-"""How many connections may wait to be taken, where the system allows as many.
+"""The listen backlog, if the system allows it.
 
-Who finds no place waits a second until it tries again.
+If the backlog is full, clients retry after one second.
 """
 
-_MISTAKES = (
+_PATH_ERRORS = (
     PermissionError,
     FileNotFoundError,
     FileExistsError,
     NotADirectoryError,
     IsADirectoryError,
 )
-"""What is wrong with a path until somebody mends that, unlike a full disk."""
+"""Errors of a path that last until the user corrects it, unlike a full disk."""
 
 
 def run(settings: Settings, say: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then end what was begun and return.
 
-    Tells its URL to `say` once connections are taken. Raises OSError where it cannot listen, and
-    ValueError where it may not, or for tokens, a certificate or a log's directory that are none.
+    Calls `say` with its URL once it listens. Raises OSError if it cannot listen, and ValueError if
+    it may not, or if the registry, the tokens, the certificate or the log's directory are invalid.
     """
     for why in mistaken(os.environ):
         log.warning("%s", why)
     _check(settings)
-    # SIGTERM ends it as Ctrl-C does. uvicorn takes both while it serves, and raises them again
-    # when it has stopped.
+    # SIGTERM ends it as Ctrl-C does. uvicorn handles both while it serves, and raises them again
+    # after it has stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with (
         contextlib.suppress(KeyboardInterrupt),
@@ -74,7 +75,7 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
 
 
 def config(settings: Settings) -> uvicorn.Config:
-    """Return how uvicorn is to run the application."""
+    """Return uvicorn's configuration for the application."""
     return uvicorn.Config(
         partial(application, settings, os.getpid()),
         factory=True,
@@ -86,7 +87,7 @@ def config(settings: Settings) -> uvicorn.Config:
         proxy_headers=False,
         server_header=False,
         workers=settings.workers,
-        # Both are looked after by the connections themselves.
+        # The connections check both themselves.
         timeout_keep_alive=int(settings.idle_seconds) + 1,
         timeout_graceful_shutdown=GRACE_SECONDS,
         timeout_worker_healthcheck=BEGIN_SECONDS,
@@ -94,19 +95,19 @@ def config(settings: Settings) -> uvicorn.Config:
 
 
 def _supervise(settings: Settings, listener: socket.socket) -> None:
-    """Keep as many workers at `listener` as wanted, and replace one that dies."""
+    """Run the workers at `listener`, and replace each that dies."""
     with tempfile.TemporaryDirectory(prefix="birthmark-workers-") as directory:
         os.environ |= {METRICS: directory, SHARED: directory}  # workers inherit them
-        # Of a plain type, which goes to another process; the listener itself stays to be closed.
+        # A plain socket can be sent to another process; the listener is closed here.
         with socket.socket(fileno=os.dup(listener.fileno())) as shared:
             workers = Workers(config(settings), [shared])
             workers.run()
-        if any(each.exitcode == STARTUP_FAILURE for each in workers.processes):
+        if any(worker.exitcode == STARTUP_FAILURE for worker in workers.processes):
             raise OSError("a worker could not start; its log says why")
 
 
 def _check(settings: Settings) -> None:
-    """Raise OSError or ValueError for what would otherwise fail in every worker."""
+    """Raise OSError or ValueError for settings with which every worker would fail."""
     if settings.log_predictions is not None:
         _check_log(settings.log_predictions)
     if settings.tokens is not None:
@@ -115,33 +116,37 @@ def _check(settings: Settings) -> None:
         _, _, _, _, address = _address(settings)
         if not ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback:
             raise ValueError(
-                f"{settings.host}: other hosts could ask there without a token; expected --tokens"
-                " FILE, or --allow-open where everybody may"
+                f"{settings.host}: other hosts could connect there without a token; expected"
+                " --tokens FILE, or --allow-open to allow that"
             )
     tls.context(settings)
+    if (missing := Registry(settings.registry).missing()) is not None:
+        raise ValueError(
+            f"{missing}: expected a registry, which birthmark train makes, or an empty directory"
+        )
 
 
 def _check_tokens(path: Path) -> None:
     try:
         tokens.read(path)
-    except _MISTAKES as error:
+    except OSError as error:
         raise ValueError(f"{path}: expected a file of tokens: {error.strerror}") from error
 
 
 def _check_log(directory: Path) -> None:
-    """Raise ValueError where predictions can never be logged; tell where they cannot be now."""
+    """Raise ValueError if predictions can never be logged; log an error if they cannot be now."""
     try:
         durable.check_writable(directory)
-    except _MISTAKES as error:
+    except _PATH_ERRORS as error:
         raise ValueError(
             f"{directory}: expected a directory to log predictions in: {error.strerror}"
         ) from error
     except OSError as error:
-        log.error("predictions are served, but not logged: %s", error)
+        log.error("predictions are served but not logged: %s", error)
 
 
 def listen(settings: Settings) -> socket.socket:
-    """Return a socket that listens where the settings say; connections wait in it."""
+    """Return a socket that listens at the address of the settings."""
     if settings.uds is not None:
         return UnixListener(settings.uds, BACKLOG)
     try:
@@ -160,10 +165,9 @@ def listen(settings: Settings) -> socket.socket:
 def _address(
     settings: Settings,
 ) -> tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[str | int, ...]]:
-    """Return the first address of the host's name, with its protocol named.
+    """Return the first address of the host's name, with its protocol.
 
-    asyncio sends at once, without waiting for acknowledgements, only where a socket says that it is
-    TCP.
+    asyncio sets TCP_NODELAY only on a socket whose protocol is TCP.
     """
     return socket.getaddrinfo(
         settings.host, settings.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
@@ -171,7 +175,7 @@ def _address(
 
 
 def url(listener: socket.socket, tls: bool = False) -> str:
-    """Return the URL at which `listener` is reached; of a Unix socket ``unix:`` and its path."""
+    """Return the URL of `listener`; for a Unix socket ``unix:`` and its path."""
     if listener.family == socket.AF_UNIX:
         return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]

@@ -1,4 +1,4 @@
-"""One of the processes that answer."""
+"""The worker: one of the processes that answer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 def application(settings: Settings, parent: int) -> FastAPI:
     """Return the application, in the process that serves it.
 
-    `parent` is the process that was told to serve: this one, or the one that keeps its workers,
-    which end when that has gone, so that another may listen in its place.
+    `parent` is this process or its supervisor. A worker ends with its supervisor, so that another
+    service can listen in its place.
     """
     service_log.set_up(settings)
     multiprocess.reserve()
-    # Imported here: who keeps workers needs no model in memory, and prometheus_client looks at its
+    # Imported here: the supervisor needs no model in memory, and prometheus_client reads its
     # variable when it is imported.
     import pyarrow as pa
 
@@ -33,10 +33,10 @@ def application(settings: Settings, parent: int) -> FastAPI:
 
     with without_pandas():
         pa.array([])
-    # Arrow's own pool keeps what each request, and each model before, once needed.
+    # Arrow's own pool would keep the memory of earlier requests and models.
     pa.set_memory_pool(pa.system_memory_pool())
-    # What is imported stays: a collection of garbage that looked at all of it would hold up every
-    # request for a tenth of a second, and a request for many files brings one on.
+    # Imported objects stay. A garbage collection that scans them would delay every request by a
+    # tenth of a second, and a request for many files triggers one.
     gc.collect()
     gc.freeze()
     if os.getpid() != parent:

@@ -1,6 +1,6 @@
-"""Disks behind a server or on the network: systems, what steps cost, and loads.
+"""Disks behind a server or on the network: systems, costs of steps, and loads.
 
-What serves them is ``native/storage/src/attached``.
+``native/storage/src/attached`` serves them.
 """
 
 from birthmark.storage.attached.loads import NFS, WEB, Load, Nfs, Web

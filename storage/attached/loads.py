@@ -1,4 +1,4 @@
-"""Loads in place of the paper's traces, which nobody else can have: what they are fitted to.
+"""Synthetic loads in place of the paper's traces, which are not public, and their fits.
 
 The first trace is of an Auspex file server at Berkeley in 1993 (table 2 and section 4.1), the
 second of ClarkNet's Web server in 1995 (table 2 and section 4.2).
@@ -13,7 +13,7 @@ MB = 1 << 20
 
 @dataclass(frozen=True)
 class Nfs:
-    """Attributes, directories, and files read whole in pieces; ``NfsLoad`` says what is what."""
+    """Attributes, directories, and files read whole in pieces; ``NfsLoad`` explains the fields."""
 
     files: int
     exponent: float
@@ -27,7 +27,7 @@ class Nfs:
 
 @dataclass(frozen=True)
 class Web:
-    """Whole files, asked for in batches of a second; ``WebLoad`` says what is what."""
+    """Whole files, requested in batches of a second; ``WebLoad`` explains the fields."""
 
     files: int
     popular: float
@@ -49,8 +49,8 @@ NFS = Nfs(
     metadata_bytes=0.54,
     gap_ms=5,
 )
-"""Rate, bytes and shares are printed. The number of the files is fitted to figure 3 (33 % at 32 MB
-a disk); how unequally they are read (Zipf's law), deviation and gap are assumed."""
+"""The paper prints rate, bytes and shares. The number of files is fitted to figure 3 (33 % at 32 MB
+a disk); popularity (Zipf's law), deviation and gap are assumed."""
 
 WEB = Web(
     files=13_000,
@@ -60,5 +60,5 @@ WEB = Web(
     rate=2_955_038 / (236 * 3600),
     bytes=27_810 * MB / 2_955_038,
 )
-"""Rate, bytes and popularity are printed. The number of the files is fitted to the hit ratio of
+"""The paper prints rate, bytes and popularity. The number of files is fitted to the hit ratio of
 small caches (95 to 98 %, here at 8 MB a disk); the deviation is assumed."""

@@ -1,4 +1,4 @@
-"""A load, served by a system."""
+"""Serving a load by a system."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from birthmark.storage.settings import AttachedOptions
 from birthmark_native import storage_attached
 
 ORGANIZATIONS: tuple[Organization, ...] = ("server_disk", "net_disk")
-"""All of them, in the order in which they are shown."""
+"""All organizations, in display order."""
 
 
 def compare(load: str, asked: AttachedOptions) -> dict[str, dict[str, Any]]:
-    """Return how each organization answers a load: ``nfs``, ``web``, or a trace's path."""
+    """Return each organization's results for a load: ``nfs``, ``web``, or a trace's path."""
     loads: dict[str, Load] = {"nfs": NFS, "web": WEB}
     if load not in loads and not Path(load).exists():
         raise ValueError(f"expected {', '.join(loads)}, or a trace; found {load}, which is no file")
@@ -53,29 +53,29 @@ def serve(
     seed: int = 1,
     drive: str = "",
 ) -> dict[str, Any]:
-    """Return how a system answers a load, and where the time goes.
+    """Return a system's results for a load, and where the time goes.
 
     Args:
-        system: who answers.
+        system: the system that answers.
         load: synthetic, or a trace in the format of the Auspex trace, plain or compressed.
-        requests: how many are served at most; a synthetic load has no end.
-        warm_up: how many before them are only shown to the caches.
-        seed: of a synthetic load, and of where files begin.
-        drive: what each disk is, instead of one that takes the same time for each size: as
-            for ``read_drive``.
+        requests: the most requests that are served; a synthetic load has no end.
+        warm_up: the requests before them that only fill the caches.
+        seed: of a synthetic load, and of the positions at which files begin.
+        drive: the model of each disk, as for ``read_drive``; else a time that depends on size
+            alone.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: it is no trace or no drive, or there is no such system.
+        ValueError: a file is no trace or no drive, or there is no such system.
     """
     if isinstance(load, Path):
-        told: dict[str, Any] = {"trace": str(load)}
+        description: dict[str, Any] = {"trace": str(load)}
     else:
-        told = {"nfs" if isinstance(load, Nfs) else "web": asdict(load)}
+        description = {"nfs" if isinstance(load, Nfs) else "web": asdict(load)}
     parameters = read_drive(drive).parameters() if drive else None
     experiment = {
         "system": asdict(system) | {"drive": parameters},
-        "load": told,
+        "load": description,
         "seed": seed,
         "warm_up": warm_up,
         "requests": requests,

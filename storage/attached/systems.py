@@ -1,4 +1,4 @@
-"""Systems that serve files, and what their steps cost: in 1998, and today."""
+"""Systems that serve files, and the costs of their steps in 1998 and today."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal
 from birthmark.storage.settings import CostsName
 
 Organization = Literal["server_disk", "net_disk"]
-"""Who answers the clients: the file manager, or the disks."""
+"""The side that answers clients: the file manager, or the disks."""
 
 
 @dataclass(frozen=True)
 class Priced:
-    """What a block of 4 KiB costs, and a chunk of 64 KiB."""
+    """Costs of a block of 4 KiB and of a chunk of 64 KiB."""
 
     block: float
     chunk: float
@@ -21,17 +21,17 @@ class Priced:
 
 @dataclass(frozen=True)
 class Costs:
-    """What steps cost: processors in instructions, ``_ms`` in milliseconds.
+    """Costs of steps: processors in instructions, ``_ms`` in milliseconds.
 
     Attributes:
-        attributes: to answer for attributes.
-        manager_hit, manager_miss: of the file manager, a block.
-        forward: of the file manager, to send a disk word.
-        disk_hit, disk_miss: of a disk's processor, a block.
-        reply: of whoever answers.
+        attributes: to answer a request for attributes.
+        manager_hit, manager_miss: the file manager's for a block.
+        forward: the file manager's, to send a message to a disk.
+        disk_hit, disk_miss: a disk processor's for a block.
+        reply: of the side that answers.
         disk_ms: of the disk.
         bus_ms: of the bus between disks and file manager.
-        control_ms: until word is at the disk.
+        control_ms: until a message reaches the disk.
     """
 
     attributes: float
@@ -68,10 +68,10 @@ TODAY = replace(
     control_ms=0.01,
 )
 """Assumed, not measured: flash behind NVMe over Fabrics at 100 Gbit/s, 0.1 ms a read, and a network
-card that cuts large replies into packets itself. The processors' work is as it was."""
+card that cuts large replies into packets. The processors do the same work."""
 
 COSTS: dict[CostsName, Costs] = {"paper": PAPER, "today": TODAY}
-"""What steps cost, by name."""
+"""Costs of steps, by name."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class System:
     """A system: by default the paper's server, with 16 disks.
 
     Attributes:
-        organization: who answers.
-        disks: over which files are striped.
+        organization: the side that answers.
+        disks: number of disks over which files are striped.
         manager_mips: millions of instructions a second of the file manager.
         manager_cache_mb: MiB of the file manager's cache, which only a server uses.
         disk_mips: of each disk on the network.
         disk_cache_mb: of each disk on the network.
-        costs: what steps cost.
+        costs: costs of steps.
     """
 
     organization: Organization = "server_disk"

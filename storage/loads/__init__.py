@@ -1,6 +1,6 @@
-"""Loads made up by chance in the manner of those of Hsu and Smith, which are not public.
+"""Random loads in the manner of those of Hsu and Smith, which are not public.
 
-Their parameters are in TOML files, for the generator in ``native/storage/src/load``.
+TOML files hold their parameters, for the generator in ``native/storage/src/load``.
 """
 
 from birthmark.storage.loads.load import Load

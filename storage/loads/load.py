@@ -1,6 +1,6 @@
-"""What a load is like: the parameters of ``Shape`` in ``native/storage/src/load``.
+"""Parameters of a load: the ``Shape`` in ``native/storage/src/load``.
 
-Their types are checked here; whether a load can be so is checked there, which names the key, too.
+Types are checked here. The native code checks whether the load is possible, and names the key.
 """
 
 from __future__ import annotations
@@ -18,44 +18,44 @@ LogNormal = tuple[Time, Annotated[float, Field(ge=0, le=5)]]
 
 
 class Depth(Strict):
-    """A point of a distribution: as much of others came until an episode came again."""
+    """A point of a distribution: episodes of others before an episode repeats."""
 
     blocks: float = Field(ge=1, lt=1e12, description="of 4 KiB")
-    share: Share = Field(description="of episodes that come again by then")
+    share: Share = Field(description="of episodes that repeat by then")
 
 
 class Places(Strict):
-    """Where requests go, in episodes: runs, scattered over 64 KiB, or a single request."""
+    """Positions of requests, in episodes: runs, scattered over 64 KiB, or a single request."""
 
     small: Share = Field(description="of episodes with requests of 4 KiB; others have up to 64")
     runs: Share = Field(description="of episodes that are runs")
-    run_length: float = Field(ge=1, le=1000, description="requests of a run in the mean")
+    run_length: float = Field(ge=1, le=1000, description="mean number of requests of a run")
     scattered: Share = Field(description="of episodes that are scattered")
-    scatter_length: float = Field(ge=1, le=1000, description="requests of one in the mean")
+    scatter_length: float = Field(ge=1, le=1000, description="mean number of requests of one")
     near: Share = Field(description="of new episodes near a late one, scale-free")
-    in_order: Share = Field(description="of episodes that come again right behind the one before")
-    again: list[Depth] = Field(description="when an episode comes again, rising")
-    history_blocks: Count = Field(description="asked for before the first request")
+    in_order: Share = Field(description="of episodes that repeat right after their predecessor")
+    again: list[Depth] = Field(description="distribution of repeat distances, ascending")
+    history_blocks: Count = Field(description="requested before the first request")
 
 
 class Pace(Strict):
-    """When requests come, in milliseconds: medians with deviations of the logarithm."""
+    """Timing of requests in milliseconds: medians with deviations of the logarithm."""
 
-    service_ms: Time = Field(description="of the traced drive, beside half as much for each")
+    service_ms: Time = Field(description="of the traced drive, plus half as much for each request")
     think_ms: LogNormal = Field(description="between requests of an episode")
     pause_ms: LogNormal = Field(description="between episodes of a burst")
     idle_ms: LogNormal = Field(description="between bursts")
     burst: LogNormal = Field(description="episodes of a burst")
-    alike: Share = Field(description="of episodes of a burst that read, or write, as the last did")
+    alike: Share = Field(description="of episodes of a burst with the same direction as the last")
     together: float = Field(
-        ge=0, le=0.99, description="of episodes that one of another process takes place with"
+        ge=0, le=0.99, description="of episodes that overlap one of another process"
     )
-    alike_beside: Share = Field(description="of these that read, or write, as the first does")
+    alike_beside: Share = Field(description="of these with the same direction as the first")
     asynchronous_reads: Share = Field(
         description="of reads that the next request does not wait for"
     )
     asynchronous_writes: Share = Field(description="of writes that the next one does not wait for")
-    flushes: Share = Field(description="of episodes of writes that are many at once")
+    flushes: Share = Field(description="of write episodes that come in floods")
     flush: LogNormal = Field(description="episodes of these")
 
 
@@ -63,21 +63,21 @@ class Load(Strict):
     """A class of loads of Hsu and Smith."""
 
     name: str = Field(description="theirs")
-    fitted: str = Field(description="which of their figures it was fitted to")
+    fitted: str = Field(description="figures of the paper that it was fitted to")
     storage_bytes: float = Field(gt=0, description="in use, their Table 1")
     segment_kb: int = Field(gt=0, description="of conditional sequential prefetching")
-    streams: int = Field(ge=1, le=1000, description="that know nothing of one another")
+    streams: int = Field(ge=1, le=1000, description="independent streams")
     read_share: Share = Field(description="of requests, their Table 1")
     reads: Places
     writes: Places
     pace: Pace
 
     def shape(self, requests: int, faster: float | None = 1.0) -> dict[str, Any]:
-        """Return a load of so many requests as the engine has it, a fifth of them to warm up.
+        """Return a load of ``requests`` requests for the engine, a fifth of them to warm up.
 
         Args:
-            requests: of all streams.
-            faster: by how many times the machine is that it is replayed on; None: infinitely.
+            requests: the total of all streams.
+            faster: speed of the replaying machine relative to the traced one; None: infinite.
         """
         own = ("streams", "read_share", "reads", "writes", "pace")
         return self.model_dump(mode="json", include=set(own)) | {

@@ -1,4 +1,4 @@
-"""The papers behind the storage simulator: what they claim, and what the simulator says of it."""
+"""Papers behind the storage simulator: their claims, and the simulator's results."""
 
 from birthmark.storage.papers.claims import Claim, Figures, Judged, Paper, judge
 

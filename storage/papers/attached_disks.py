@@ -1,4 +1,4 @@
-"""Ma and Reddy: disks behind a server, or on the network themselves."""
+"""Ma and Reddy: disks behind a server, or attached to the network."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def more_disks(figures: Figures) -> Figures:
 
 
 def more_disks_help(values: Figures) -> bool:
-    """Tell whether both gain, and disks on the network more."""
+    """Return whether both gain, and disks on the network more."""
     by_net = [value for label, value in values.items() if label != "server"]
     return 0 < values["server"] < min(by_net)
 
@@ -80,7 +80,7 @@ def gaps(figures: Figures) -> Figures:
 
 
 def gaps_shrink(values: Figures) -> bool:
-    """Tell whether the gap falls up to 32 MB a disk, and from then on by less than half as much."""
+    """Return whether the gap falls up to 32 MB a disk, and by less than half as much beyond."""
     first, *_ = own = list(values.values())
     at = MEMORIES.index(640)
     falls = all(one > next_ for one, next_ in pairwise(own[: at + 1]))
@@ -88,7 +88,7 @@ def gaps_shrink(values: Figures) -> bool:
 
 
 def wider(figures: Figures) -> Figures:
-    """C6: how many times the gap is what it was with unequal MIPS, if these are equal, too."""
+    """C6: the gap relative to that with unequal MIPS, if these are equal, too."""
     own = {}
     for total_mips, disk_mips in EQUAL.items():
         for memory in MEMORIES[:4]:
@@ -133,7 +133,7 @@ def _web_faster(figures: Figures, memory: int) -> float:
 
 
 def web_enough(figures: Figures) -> Figures:
-    """C10: the memory from which on more of it takes less than 5 % off either response."""
+    """C10: the memory beyond which more takes less than 5 % off either response."""
 
     def enough(memory: int) -> bool:
         pairs = (
@@ -172,12 +172,12 @@ def all_equal(figures: Figures) -> Figures:
 
 
 def positive(values: Figures) -> bool:
-    """Tell whether all are above 0."""
+    """Return whether all values are above 0."""
     return all(value > 0 for value in values.values())
 
 
 def over_half(values: Figures) -> bool:
-    """Tell whether all are above 50 %."""
+    """Return whether all values are above 50 %."""
     return all(value > 50 for value in values.values())
 
 
@@ -317,10 +317,10 @@ PAPER = Paper(
         "The traces cannot be had: two synthetic loads have their printed totals and shares."
         " NFS: 300,000 files (fitted to C2) read by Zipf's law, all of it reads. Web: 13,000 files"
         " (fitted to C11), and whole seconds, as in a server's log.",
-        "No value of figures 3 to 10 is printed: what is compared is what the text says of them.",
+        "No value of figures 3 to 10 is printed: the text's statements are compared.",
         "Metadata never miss; a directory costs a hit and its reply. To forward costs the file"
         " manager 1,500 instructions a chunk. A block under way counts as cached.",
-        "Caches begin empty, and requests come when they come, whatever waits (no client waits).",
+        "Caches begin empty, and requests come at fixed times (no client waits).",
     ),
     claims=CLAIMS,
     measure=measure,

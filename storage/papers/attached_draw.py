@@ -33,11 +33,11 @@ PARTS = {
 MEMORY = "memory altogether, MB"
 
 Of = Callable[[str, System, str], float]
-"""Takes the mean over the runs of a system's figure."""
+"""Returns the mean of a system's figure over the runs."""
 
 
 def draw(runs: Sequence[Figures], out: Path) -> list[Path]:
-    """Draw responses (figures 3 to 6 and 9) and what they are made of (7, 8 and 10)."""
+    """Draw responses (figures 3 to 6 and 9) and their parts (7, 8 and 10)."""
 
     def of(trace: str, system: System, what: str = "response") -> float:
         key = f"{name(trace, system)}: {what}"
@@ -138,7 +138,7 @@ def _figure9(axis: Any, of: Of) -> None:
 
 
 def _bars(axis: Any, of: Of, trace: str) -> None:
-    """Draw what responses to requests for blocks are made of, of both systems side by side."""
+    """Draw the parts of responses to requests for blocks, both systems side by side."""
     below = [0.0] * (2 * len(MEMORIES))
     places = [place for number in range(len(MEMORIES)) for place in (number - 0.2, number + 0.2)]
     for number, (label, part) in enumerate(PARTS.items()):

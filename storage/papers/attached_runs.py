@@ -32,22 +32,22 @@ TODAY = System(manager_mips=10_000, disk_mips=5_000, costs=COSTS["today"])
 
 
 def name(trace: str, system: System) -> str:
-    """Return what a system's figures begin with."""
-    told = f"{trace} {system.manager_mips:g} MIPS, {system.disks} disks"
+    """Return the prefix of a system's figures."""
+    label = f"{trace} {system.manager_mips:g} MIPS, {system.disks} disks"
     if system.costs == COSTS["today"]:
-        told = f"today, {told}"
+        label = f"today, {label}"
     if system.organization == "server_disk":
-        return f"{told}, server {system.manager_cache_mb} MB"
-    return f"{told}, net {system.disk_cache_mb} MB {system.disk_mips:g} MIPS"
+        return f"{label}, server {system.manager_cache_mb} MB"
+    return f"{label}, net {system.disk_cache_mb} MB {system.disk_mips:g} MIPS"
 
 
 def server(memory: int = 128, **changes: Any) -> System:
-    """Return a server with so many MB."""
+    """Return a server with this many MB."""
     return replace(System(), manager_cache_mb=memory, **changes)
 
 
 def net(cache: int, **changes: Any) -> System:
-    """Return disks on the network with so many MB each."""
+    """Return disks on the network with this many MB each."""
     return replace(System(organization="net_disk"), disk_cache_mb=cache, **changes)
 
 
@@ -93,7 +93,7 @@ def measure(seed: int, part: float = 1) -> dict[str, float]:
     def figures(trace: str, system: System) -> dict[str, float]:
         load: Load = NFS if trace == "nfs" else WEB
         found = serve(system, load, requests=int(part * LENGTH[trace]), seed=seed)
-        return told(name(trace, system), found)
+        return labelled(name(trace, system), found)
 
     measured: dict[str, float] = {}
     for system in [*nfs_systems(), *today_systems()]:
@@ -103,8 +103,8 @@ def measure(seed: int, part: float = 1) -> dict[str, float]:
     return measured
 
 
-def told(prefix: str, found: dict[str, Any]) -> dict[str, float]:
-    """Return a system's figures, each with what it is of."""
+def labelled(prefix: str, found: dict[str, Any]) -> dict[str, float]:
+    """Return a system's figures, each with its label."""
     load, data = found["load"], found["data_parts_ms"]
     own = {
         "response": found["response"]["mean_ms"],

@@ -1,7 +1,7 @@
-"""What a paper claims, and whether the simulator says so, too.
+"""Claims of a paper, and whether the simulator reproduces them.
 
-A paper is measured once per seed. Each measurement is a flat mapping of named figures, of which a
-claim takes its own. A claim that the simulator was fitted to is shown, and never counts.
+A paper is measured once per seed. Each measurement is a flat mapping of named figures, from which
+each claim selects some. A claim to which the simulator was fitted is shown, but never counts.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from pathlib import Path
 from typing import Literal
 
 Figures = Mapping[str, float]
-"""What one run of a paper's experiments gave, by name."""
+"""Results of one run of a paper's experiments, by name."""
 
 Verdict = Literal["reproduced", "not reproduced", "fitted"]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence or a figure of a paper, and what agrees with it.
+    """A sentence or a figure of a paper, and its test.
 
     Attributes:
         name: A1 to C13.
         where: figure, table or section.
         says: the claim in words.
         printed: the value as printed.
-        tolerance: what agrees, in words.
-        ours: takes what is compared from the figures of a run, each value under a short label.
-        holds: whether such values agree.
+        tolerance: the test in words.
+        ours: selects the compared values from the figures of a run, each under a short label.
+        holds: whether such values pass the test.
         fitted: the simulator was calibrated to it.
-        reason: why it is not reproduced, or what it was fitted to.
+        reason: why it is not reproduced, or the data to which it was fitted.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its claims, and the experiments that they are judged by.
+    """A paper: its claims, and the experiments that test them.
 
     Attributes:
         number: of the paper among the project's, "000" for instance.
         title: authors, title, where and when.
-        assumptions: what was assumed or fitted, said in every output.
+        assumptions: what was assumed or fitted; every output states it.
         claims: in the order of their names.
         measure: runs the experiments with a seed.
         draw: draws the paper's figures from the runs into a folder; returns the files.
@@ -67,14 +67,14 @@ class Paper:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, and what the runs say of it.
+    """A claim, and its result over the runs.
 
     Attributes:
-        claim: which.
-        verdict: whether its values' means over the runs agree, if it was not fitted.
+        claim: the claim.
+        verdict: whether the means of its values over the runs pass, if it was not fitted.
         means, least, most: of each value over the runs.
-        held: in how many runs it holds by itself.
-        runs: of how many.
+        held: the number of runs in which it holds alone.
+        runs: the number of runs.
     """
 
     claim: Claim
@@ -87,7 +87,7 @@ class Judged:
 
 
 def judge(claim: Claim, runs: Sequence[Figures]) -> Judged:
-    """Return what runs say of a claim; at least one is needed."""
+    """Return the result of a claim over at least one run."""
     values = [claim.ours(run) for run in runs]
     labels = values[0].keys()
     means = {label: sum(each[label] for each in values) / len(values) for label in labels}
@@ -104,10 +104,10 @@ def judge(claim: Claim, runs: Sequence[Figures]) -> Judged:
 
 
 def between(least: float, most: float) -> Callable[[Figures], bool]:
-    """Return what holds if every value is in a range."""
+    """Return a test that every value is in a range."""
     return lambda values: all(least <= value <= most for value in values.values())
 
 
 def pick(**names: str) -> Callable[[Figures], Figures]:
-    """Return what takes figures by their names, each under a label."""
+    """Return a function that selects figures by name, each under a label."""
     return lambda figures: {label: figures[name] for label, name in names.items()}

@@ -1,4 +1,4 @@
-"""The experiments of Hsu and Smith: each load, by each stack that they compare."""
+"""The experiments of Hsu and Smith: each load on each stack that they compare."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from birthmark.storage.stacks import (
 )
 
 REQUESTS = 40_000
-"""Of a load, a fifth of which warms the stack up."""
+"""Requests of a load; a fifth of them warms the stack up."""
 
 CLASSES = ("P", "S", "Ps", "Pm", "Sm")
 """Their classes of loads; Ps is P on an infinitely fast machine."""
 
 SWEPT = ("P", "S")
-"""The classes of which figures are drawn over a parameter."""
+"""The classes in figures over a parameter."""
 
 ENVIRONMENTS: tuple[Environment, Environment] = ("poor", "rich")
 UNITS_KB = (64, 512, 2048, 8192, 65_536, 524_288)
@@ -37,7 +37,7 @@ WEIGHTS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 MARKS = (0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
 BUFFERS = (0.0001, 0.0003, 0.0005, 0.001, 0.002)
 YEAR = {"seek": 0.92, "rpm": 1.09, "linear": 1.21, "track": 1.24}
-"""By how many times each dimension of a drive changes in a year."""
+"""Yearly growth factor of each dimension of a drive."""
 
 YEARS: dict[str, tuple[str, ...]] = {
     **{dimension: (dimension,) for dimension in YEAR},
@@ -87,12 +87,12 @@ def experiments(name: str, load: Load, environment: Environment) -> dict[str, St
 
 
 def plain(prefetch: object) -> Rules:
-    """Return what is changed for prefetching that is not opportunistic."""
+    """Return the changes for prefetching that is not opportunistic."""
     return {"prefetch": prefetch, "read_on_sectors": 0, "any_free": False}
 
 
 def prefetching(base: Rules, segment_kb: int) -> dict[str, Stack]:
-    """Return none, each of the three schemes, and what each is added to (Tables 3 to 5)."""
+    """Return none, each of the three schemes, and the additions to each (Tables 3 to 5)."""
     stacks: dict[str, Stack] = {"none": (base | plain(NOTHING), {})}
     for scheme, prefetch in {"LFU": UNIT, "RA": AHEAD, "CSP": runs(segment_kb)}.items():
         own = base | plain(prefetch)
@@ -106,7 +106,7 @@ def prefetching(base: Rules, segment_kb: int) -> dict[str, Stack]:
 
 
 def swept(base: Rules, striped: Rules, storage: float) -> dict[str, Stack]:
-    """Return what figures are drawn over: units, age factors, marks, buffers, issuers."""
+    """Return the parameters of figures: units, age factors, marks, buffers, issuers."""
     stacks: dict[str, Stack] = {}
     for unit in UNITS_KB:
         stacks[f"unit {unit}"] = (striped | {"stripe_sectors": unit * KB}, {})

@@ -1,4 +1,4 @@
-"""What the claims about I/O optimizations compare, from the figures of all experiments."""
+"""Figures that the claims about I/O optimizations compare, from all experiments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from birthmark.storage.papers.io_experiments import (
 )
 
 SEEK_MS, ROTATION_MS = 4.9, 3.0
-"""The average seek that the drives are specified with, and half of a revolution."""
+"""The specified average seek of the drives, and half of a revolution."""
 
 SCHEMES = ("LFU", "RA", "CSP")
 COMPARED = (
@@ -36,7 +36,7 @@ COMPARED = (
         for more in ("preemptible", "free", "late")
     ),
 )
-"""A name, what it is compared with, and what it is."""
+"""A name, its baseline, and the compared experiment."""
 
 METRICS = (
     ("reads", "response_ms"),
@@ -60,19 +60,19 @@ def figures(found: Found) -> dict[str, float]:
 
 def mean(values: Iterable[float]) -> float:
     """Return the arithmetic mean of some values."""
-    told = list(values)
-    return sum(told) / len(told)
+    items = list(values)
+    return sum(items) / len(items)
 
 
 def _gains(found: Found, environment: str, name: str, old: str, new: str) -> dict[str, float]:
-    """Return improvements in per cent of the old value, of each class and in the mean."""
+    """Return improvements in per cent of the old value, for each class and on average."""
     named: dict[str, float] = {}
     for kind, metric in METRICS:
         label = f"{name} {environment} {kind} {metric.removesuffix('_ms')}"
         for each in CLASSES:
             before = found[each, environment, old][kind][metric]
             after = found[each, environment, new][kind][metric]
-            # A load too short for its writes to leave the buffer has none to save.
+            # A load too short for its writes to leave the buffer has nothing to save.
             gain = 100 * (before - after) / before if before else 0.0
             named[f"{each} {label}"] = gain
         named[label] = mean(named[f"{each} {label}"] for each in CLASSES)
@@ -80,11 +80,11 @@ def _gains(found: Found, environment: str, name: str, old: str, new: str) -> dic
 
 
 def _years(found: Found) -> dict[str, float]:
-    """Return what a year improves (Table 11), in per cent of the old value.
+    """Return a year's improvements (Table 11), in per cent of the old value.
 
-    Of the new one, says that table's caption. But the paper defines improvement by the old one
-    "throughout", and what it prints adds up only so: faster seeks and rotation take 3.39 and
-    5.11 % off the service, both together 8.49; if these were of the new value, they had to be 8.86.
+    That table's caption has them of the new value. But the paper defines improvement by the old one
+    "throughout", and only so do its numbers add up: faster seeks and rotation take 3.39 and 5.11 %
+    off the service, both together 8.49; of the new value, it would be 8.86.
     """
     named: dict[str, float] = {}
     for year in YEARS:
@@ -103,13 +103,13 @@ def _years(found: Found) -> dict[str, float]:
 
 
 def _misses(found: Found) -> dict[str, float]:
-    """Return what the loads were fitted to."""
+    """Return the figures to which the loads were fitted."""
     named: dict[str, float] = {}
     for each in CLASSES:
         for environment in ENVIRONMENTS:
             own = {name: found[each, environment, name] for name in ("none", *SCHEMES)}
-            for name, told in own.items():
-                named[f"{each} {environment} {name} misses"] = told["reads"]["miss_ratio"]
+            for name, outcome in own.items():
+                named[f"{each} {environment} {name} misses"] = outcome["reads"]["miss_ratio"]
             writes = found[each, environment, "base"]["writes"]["miss_ratio"]
             named[f"{each} {environment} write misses"] = writes
             service = found[each, environment, "base"]["writes"]["service_ms"]
@@ -143,12 +143,12 @@ def _parts(found: Found) -> dict[str, float]:
 
 
 def _swept(found: Found) -> dict[str, float]:
-    """Return figures over a parameter, each of them beside the best or the first."""
+    """Return figures over a parameter, each relative to the best or the first."""
     named: dict[str, float] = {}
     for each in SWEPT:
         own = {
-            name: told
-            for (of, environment, name), told in found.items()
+            name: outcome
+            for (of, environment, name), outcome in found.items()
             if (of, environment) == (each, "rich")
         }
         for unit in UNITS_KB:
@@ -167,6 +167,6 @@ def _swept(found: Found) -> dict[str, float]:
             named[f"{each} buffer {size}"] = 100 * (through - left) / through
         for factor in (1, 4, 16):
             for model in ("open", "dependent"):
-                told = own[f"{model} {factor}"]["all"]["response_ms"]
-                named[f"{each} {model} {factor}"] = told
+                response = own[f"{model} {factor}"]["all"]["response_ms"]
+                named[f"{each} {model} {factor}"] = response
     return named

@@ -1,4 +1,4 @@
-"""What the loads were fitted to, beside what they give: rows that never count."""
+"""Fits of the loads, with the fitted and the simulated values: rows that never count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hsu and Smith on I/O optimizations and disk improvements, beside the simulator."""
+"""Hsu and Smith on I/O optimizations and disk improvements, with the simulator's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of what the figures and summary tables of Hsu and Smith show."""
+"""Pictures of the figures and summary tables of Hsu and Smith."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SUMMARY: Mapping[str, tuple[str, tuple[float, float]]] = {
     "short stroke, reads": ("short stroke {} reads response", (15.9, 15.1)),
     "short stroke, writes": ("short stroke {} writes response", (14.6, 14.6)),
 }
-"""What Table 10 prints of each technique, poor and rich."""
+"""Improvements by each technique in Table 10, poor and rich."""
 
 LEAST = -60
-"""Per cent below which a bar is cut off, and its value written into it."""
+"""Per cent at which a bar is cut off; its value is written into it."""
 
 YEARLY = {
     "seek": 3.08,
@@ -35,7 +35,7 @@ YEARLY = {
     "mechanical": 8.33,
     "all": 15.3,
 }
-"""What Table 11 prints of a year of each dimension, rich."""
+"""Improvements by a year of each dimension in Table 11, rich."""
 
 
 def draw(runs: Sequence[Figures], out: Path) -> list[Path]:
@@ -58,7 +58,7 @@ def draw(runs: Sequence[Figures], out: Path) -> list[Path]:
 
 
 def _techniques(plt: Any, means: Figures) -> Any:
-    """Draw Table 10: what each technique takes off the response."""
+    """Draw Table 10: the reduction of the response by each technique."""
     figure, axes = plt.subplots(1, 2, figsize=(11, 5), sharey=True, layout="constrained")
     for at, (environment, axis) in enumerate(zip(("poor", "rich"), axes, strict=True)):
         ours = [means[name.format(environment)] for name, _ in SUMMARY.values()]

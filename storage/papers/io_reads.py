@@ -1,4 +1,4 @@
-"""Claims B1 to B14 of Hsu and Smith: what optimizations do to reads and writes."""
+"""Claims B1 to B14 of Hsu and Smith: effects of optimizations on reads and writes."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ Both = tuple[float, float]
 
 
 def near(printed: Figures, within: float | Figures) -> Callable[[Figures], bool]:
-    """Return what holds if each value is within so much of what is printed under its label."""
+    """Return a test that each value is within a distance of the printed value of its label."""
 
     def holds(values: Figures) -> bool:
         room = within if isinstance(within, float | int) else None
         return all(
-            abs(values[label] - told) <= (room if room is not None else within[label])  # type: ignore[index]
-            for label, told in printed.items()
+            abs(values[label] - value) <= (room if room is not None else within[label])  # type: ignore[index]
+            for label, value in printed.items()
         )
 
     return holds
 
 
 def poor_and_rich(name: str) -> Callable[[Figures], Figures]:
-    """Return what takes a gain in both environments; `{}` in its name stands for which."""
+    """Return a function that selects a gain in both environments, for `{}` in its name."""
     return pick(poor=name.format("poor"), rich=name.format("rich"))
 
 
@@ -33,7 +33,7 @@ def _schemes(values: Figures) -> bool:
     server = {"S_LFU": 39.0, "S_RA": 47.7, "S_CSP": 53.7}
     alike = all(23 <= value <= 42 for value in personal) and max(personal) - min(personal) <= 7
     best = values["S_CSP"] > values["S_RA"] and values["S_CSP"] > values["S_LFU"]
-    return alike and best and all(abs(values[key] - told) <= 7 for key, told in server.items())
+    return alike and best and all(abs(values[key] - value) <= 7 for key, value in server.items())
 
 
 def _opportunistic(values: Figures) -> bool:

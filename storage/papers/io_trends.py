@@ -56,7 +56,7 @@ def _buffers(figures: Figures) -> Figures:
 
 
 def _order(figures: Figures) -> Figures:
-    """Return the mean of what is taken off the response of what each technique is for."""
+    """Return the mean reduction of the response that each technique targets."""
     both = ("poor", "rich")
     reads = {
         name: [figures[f"{name} {env} reads response"] for env in both]
@@ -140,7 +140,7 @@ CLAIMS = (
     Claim(
         name="B18",
         where="Fig. 25",
-        says="the actual seek and rotation are so much of those specified, %",
+        says="the actual seek and rotation as a share of those specified, %",
         printed="35, 60",
         tolerance="within 10",
         ours=pick(seek="specified seek", rotation="specified rotation"),

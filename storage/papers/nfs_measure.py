@@ -27,7 +27,7 @@ DISKS: tuple[Disk, ...] = ("ide", "scsi")
 SIZE = 256 * MB
 STRIDES = (2, 4, 8)
 TAGS: dict[Disk, dict[str, Any] | None] = {"ide": None, "scsi": AGED}
-"""Of Table 1: tagged queues are on by default, and what it was measured with is not said."""
+"""For Table 1: tagged queues are on by default; the paper does not state its setting."""
 
 CALL = 8192
 """Bytes of a call over NFS."""
@@ -49,7 +49,7 @@ def measure(seed: int, size: int = SIZE) -> Figures:
 
 
 def _local(seed: int, size: int) -> dict[str, float]:
-    """Return the rates of processes of the machine itself: Figures 1 and 2."""
+    """Return the rates of local processes: Figures 1 and 2."""
     found = {}
     for readers in READERS:
         for disk in DISKS:
@@ -63,7 +63,7 @@ def _local(seed: int, size: int) -> dict[str, float]:
 
 
 def _queues(seed: int, size: int) -> dict[str, float]:
-    """Return when each of eight processes was done, in seconds: Figure 3."""
+    """Return the finishing times of eight processes, in seconds: Figure 3."""
     found: dict[str, float] = {}
     for disk in DISKS:
         for order in ("elevator", "n_cscan"):
@@ -126,7 +126,7 @@ def _strides(seed: int, size: int) -> dict[str, float]:
 
 
 def _sequences(seed: int, size: int) -> dict[str, float]:
-    """Return what windows and counts make of calls that overtake one another."""
+    """Return the sequence counts of windows and counters for calls that overtake one another."""
     own = run("ide", seed, nfs(seed, "default4"), readers=4, size=size)
     found = {
         f"in order {window}": 100 * in_order / own["calls"]
@@ -140,7 +140,7 @@ def _sequences(seed: int, size: int) -> dict[str, float]:
 
 
 def _swapped(random: Random, calls: int, share: float) -> list[int]:
-    """Return offsets of a file's calls, of which a share are overtaken by the next one."""
+    """Return offsets of a file's calls; the next call overtakes a share of them."""
     offsets = [number * CALL for number in range(calls)]
     for place in range(calls - 1):
         if random.random() < share:

@@ -47,8 +47,8 @@ def _drive(axes: Any, means: Figures) -> None:
 def _queues(axes: Any, means: Figures) -> None:
     orders = {"elevator": "elevator", "N-CSCAN": "n_cscan"}
     tags = {"tags, first come": "fifo", "tags, shortest access": "aged"}
-    for axis, disk, told in zip(axes, ("ide", "scsi"), (orders, orders | tags), strict=True):
-        lines = {label: f"done {name} {disk}" for label, name in told.items()}
+    for axis, disk, order_names in zip(axes, ("ide", "scsi"), (orders, orders | tags), strict=True):
+        lines = {label: f"done {name} {disk}" for label, name in order_names.items()}
         _lines(axis, f"Figure 3: {disk}1, 8 readers", means, lines, range(1, 9))
         axis.set_xlabel("processes done")
         axis.set_ylabel("seconds")

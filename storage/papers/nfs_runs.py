@@ -1,4 +1,4 @@
-"""Runs of the benchmark of Ellard and Seltzer: which machines, which drives, which files."""
+"""Runs of the benchmark of Ellard and Seltzer: machines, drives and files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from birthmark_native import storage_bench, storage_files
 
 MB = 2**20
 READERS = (1, 2, 4, 8, 16, 32)
-"""How many read at a time: a set of files for each."""
+"""Concurrent readers: a set of files for each number."""
 
 Disk = Literal["ide", "scsi"]
 DRIVES = {"ide": "wd200bb", "scsi": "ddys36950"}
@@ -23,10 +23,10 @@ LINK = 54_000_000
 
 FIFO = {"fifo": {"depth": 64}}
 AGED = {"aged": {"depth": 64, "weight": 1.0}}
-"""What a drive with tagged queues may do: nobody knows what this one did, but it took an order."""
+"""Assumed behaviour of a drive with tagged queues: its order is not documented."""
 
 LOCAL = {"local": {"processor_per_block": 90_000}}
-"""A process on the machine itself: nanoseconds to copy a block of 16 KB."""
+"""A local process: nanoseconds to copy a block of 16 KB."""
 
 SMALL = {"entries": 64, "probes": 4, "victim": "least_used"}
 LARGE = {"entries": 1017, "probes": 32, "victim": "least_used"}
@@ -51,7 +51,7 @@ UDP = {
     "iod_delay": 10_000,
     "reader_delay": 10_000,
 }
-"""Client and server over UDP: processors' times, and how long threads take to wake up."""
+"""Client and server over UDP: processors' times, and the wake-up times of threads."""
 
 TCP = UDP | {
     "transport": "tcp",
@@ -65,7 +65,7 @@ BUSY = {"client_busy": 4}
 
 
 def nfs(seed: int, heuristic: Any, table: dict[str, Any] = SMALL, **more: Any) -> dict[str, Any]:
-    """Return client and server: over UDP, unless ``more`` says otherwise."""
+    """Return client and server, over UDP unless ``more`` overrides it."""
     scattered = table | {"slots": {"scattered": seed}}
     return {"nfs": COMMON | UDP | {"heuristic": heuristic, "table": scattered} | more}
 
@@ -82,7 +82,7 @@ def run(
     strides: int = 1,
     size: int = 256 * MB,
 ) -> dict[str, Any]:
-    """Run the benchmark once; return what ``storage_bench`` does, and the rate in MB/s."""
+    """Run the benchmark once; return the result of ``storage_bench``, and the rate in MB/s."""
     setup = {
         "drive": _drive(disk),
         "files": _files(disk, partition, seed, size, readers),
@@ -102,7 +102,7 @@ def run(
 
 @cache
 def _files(disk: Disk, partition: int, seed: int, size: int, readers: int) -> list[dict[str, Any]]:
-    """Return where the files of so many readers are, written after those of fewer."""
+    """Return the positions of files for this many readers, written after those of fewer."""
     sectors = _drive(disk)["sectors"]
     sets = (number for number in READERS if number <= readers)
     files = {

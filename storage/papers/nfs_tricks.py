@@ -1,4 +1,4 @@
-"""Ellard and Seltzer, "NFS Tricks and Benchmarking Traps": its claims."""
+"""The claims of Ellard and Seltzer, "NFS Tricks and Benchmarking Traps"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the claims of Ellard and Seltzer compare: values from the figures of a run."""
+"""Values that the claims of Ellard and Seltzer compare, from the figures of a run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from birthmark.storage.papers.nfs_measure import DISKS, STRIDES
 from birthmark.storage.papers.nfs_runs import READERS
 
 FEW, MANY = (1, 2), (16, 32)
-"""Readers, where the paper says few and many."""
+"""Numbers of readers for the paper's "few" and "many"."""
 
 
 def spread(order: str) -> Callable[[Figures], Figures]:
-    """Return the last of eight processes over the first."""
+    """Return the finishing time of the last of eight processes over that of the first."""
     return lambda own: {
         disk: own[f"done {order} {disk} 8"] / own[f"done {order} {disk} 1"] for disk in DISKS
     }
@@ -40,7 +40,7 @@ def tagged(own: Figures) -> Figures:
 
 
 def untagged(own: Figures) -> Figures:
-    """Return the least of scsi1 without tags."""
+    """Return the lowest rate of scsi1 without tags."""
     return {"least": min(own[f"local scsi1 {readers}"] for readers in READERS)}
 
 
@@ -50,7 +50,7 @@ def alone(own: Figures) -> Figures:
 
 
 def fair(own: Figures) -> Figures:
-    """Return spread and slowness of tags beside those of N-CSCAN, below and above 1."""
+    """Return spread and time of tags relative to N-CSCAN, below and above 1."""
     end, sweeps = last(own, "aged", "scsi"), spread("n_cscan")(own)["scsi"]
     return {
         "spread": end / own["done aged scsi 1"] / sweeps,
@@ -78,7 +78,7 @@ def of_local(own: Figures) -> Figures:
 
 
 def udp(own: Figures) -> Figures:
-    """Return UDP's rate over TCP's, and of each the least over the most; means over drives."""
+    """Return UDP's rate over TCP's, and for each the least over the most; means over drives."""
 
     def over(readers: tuple[int, ...]) -> float:
         ratios = [own[f"udp {d} {n}"] / own[f"tcp {d} {n}"] for d in DISKS for n in readers]
@@ -94,7 +94,7 @@ def udp(own: Figures) -> Figures:
 def udp_for_few(own: Figures) -> bool:
     """Return whether UDP is better for few readers only, and TCP the flatter.
 
-    Each by more than seeds are apart: their standard deviations are 0.003, 0.02 and 0.01.
+    The margins exceed the standard deviations over seeds: 0.003, 0.02 and 0.01.
     """
     gone = own["few"] - own["many"]
     return own["few"] > 1.01 and gone > 0.02 and own["TCP flat"] - own["UDP flat"] > 0.01
@@ -117,16 +117,16 @@ def loses_beyond_four(own: Figures) -> bool:
 
 
 def large(own: Figures) -> Figures:
-    """Return by how much others are slower than Always with the large table, at most."""
-    told = {"Default": "default4", "SlowDown": "slow_down"}
+    """Return the greatest loss of others against Always with the large table."""
+    names = {"Default": "default4", "SlowDown": "slow_down"}
     return {
         name: max((loss(own, "large", each, "always", n) for n in READERS), key=abs)
-        for name, each in told.items()
+        for name, each in names.items()
     }
 
 
 def small(own: Figures) -> Figures:
-    """Return by how much Default is slower than SlowDown with the small table, at most."""
+    """Return the greatest loss of Default against SlowDown with the small table."""
     losses = (loss(own, "small", "default4", "slow_down", n) for n in READERS)
     return {"difference": max(losses, key=abs)}
 
@@ -146,7 +146,7 @@ def busy(own: Figures) -> Figures:
 
 
 def overtaken(own: Figures) -> Figures:
-    """Return how many percent of calls were overtaken, at most."""
+    """Return the greatest percentage of calls that were overtaken."""
     most = {
         name.upper(): max(own[f"overtaken {name} {d} {n}"] for d in DISKS for n in READERS)
         for name in ("udp", "tcp")

@@ -1,4 +1,4 @@
-"""A paper's page: every claim beside what the simulator says, for people and programs."""
+"""A paper's page: every claim with the simulator's result, for people and programs."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ def rows(judged: Sequence[Judged]) -> list[tuple[str, ...]]:
 
 
 def reasons(judged: Sequence[Judged]) -> list[str]:
-    """Return why claims are not reproduced, and to what others were fitted."""
-    told = [each for each in judged if each.verdict != "reproduced"]
-    return [f"{each.claim.name}: {each.claim.reason}" for each in told if each.claim.reason]
+    """Return why claims are not reproduced, and the data to which others were fitted."""
+    explained = [each for each in judged if each.verdict != "reproduced"]
+    return [f"{each.claim.name}: {each.claim.reason}" for each in explained if each.claim.reason]
 
 
 def counted(judged: Sequence[Judged]) -> str:
-    """Return how many claims have each verdict, in words."""
+    """Return the number of claims with each verdict, in words."""
     verdicts = [each.verdict for each in judged]
-    told = (f"{verdicts.count(word)} {word}" for word in ("reproduced", "not reproduced", "fitted"))
-    return f"{len(judged)} claims: {', '.join(told)}"
+    counts = (
+        f"{verdicts.count(word)} {word}" for word in ("reproduced", "not reproduced", "fitted")
+    )
+    return f"{len(judged)} claims: {', '.join(counts)}"
 
 
 def as_json(paper: Paper, judged: Sequence[Judged], runs: Sequence[Figures]) -> dict[str, Any]:
@@ -54,10 +56,10 @@ def as_json(paper: Paper, judged: Sequence[Judged], runs: Sequence[Figures]) -> 
 
 def as_markdown(paper: Paper, judged: Sequence[Judged]) -> str:
     """Return a page as Markdown."""
-    lines = [f"{paper.title}.", "", *(f"- {told}" for told in paper.assumptions), ""]
+    lines = [f"{paper.title}.", "", *(f"- {assumption}" for assumption in paper.assumptions), ""]
     lines += [_row(HEADINGS), _row(["---"] * len(HEADINGS))]
     lines += [_row(row) for row in rows(judged)]
-    lines += ["", f"{counted(judged)}.", "", *(f"- {told}" for told in reasons(judged))]
+    lines += ["", f"{counted(judged)}.", "", *(f"- {reason}" for reason in reasons(judged))]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -88,5 +90,5 @@ def _values(each: Judged) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number with three digits that tell."""
+    """Return a number with three significant digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

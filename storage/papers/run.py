@@ -13,7 +13,7 @@ from birthmark.storage.papers import page
 from birthmark.storage.papers.claims import Figures, Judged, Paper, judge
 
 PAPERS = {"000": "nfs_tricks", "003": "io_optimizations", "004": "attached_disks"}
-"""In which module of this folder each paper is."""
+"""The module of each paper in this folder."""
 
 
 def paper(number: str) -> Paper:
@@ -29,15 +29,15 @@ def measure(number: str, seeds: int, jobs: int = 1) -> list[Figures]:
 
 
 def judged(of: Paper, runs: Sequence[Figures]) -> list[Judged]:
-    """Return what runs say of each claim."""
+    """Return the result of each claim over the runs."""
     return [judge(claim, runs) for claim in of.claims]
 
 
-def write(of: Paper, told: Sequence[Judged], runs: Sequence[Figures], out: Path) -> None:
-    """Write a paper's page into a folder, and beside it the pictures."""
+def write(of: Paper, claims: Sequence[Judged], runs: Sequence[Figures], out: Path) -> None:
+    """Write a paper's page and its pictures into a folder."""
     out.mkdir(parents=True, exist_ok=True)
     pictures = of.draw(runs, out)
-    text = page.as_markdown(of, told)
+    text = page.as_markdown(of, claims)
     text += "".join(f"\n![{picture.stem}]({picture.name})\n" for picture in pictures)
     write_text(out / f"{of.number}.md", text)
 

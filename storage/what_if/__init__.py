@@ -1,1 +1,1 @@
-"""What would help a server: its unknowns fitted to its own traffic, and variants compared."""
+"""Improvements of a server: its unknowns fitted to its own traffic, and variants compared."""

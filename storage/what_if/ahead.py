@@ -19,11 +19,11 @@ Policy = Literal[
     "zfetch",
     "zfetch_2_2",
 ]
-"""What is read ahead (native/storage/src/readahead)."""
+"""Kind of read-ahead (native/storage/src/readahead)."""
 
 Table = Annotated[str, Field(pattern=r"^(none|[1-9]\d{0,6}/[1-9]\d{0,3}(-lru)?)$")]
-"""Where it is kept how files are read: entries and probes of a table, and with ``-lru`` that the
-one used least lately makes room, not the one used least often; ``none``: with each file."""
+"""Where read patterns of files are stored: entries and probes of a table, with ``-lru`` evicting
+the least recently, not the least often used; ``none``: with each file."""
 
 _HEURISTICS: dict[str, str | dict[str, int]] = {
     "default4": "default4",
@@ -37,7 +37,7 @@ _HEURISTICS: dict[str, str | dict[str, int]] = {
 """Eight cursors a file, 1,024 for all, a window of 5 ms, blocks of 16 KB."""
 
 COUNTED = tuple(name for name in _HEURISTICS if name not in ("pool", "always"))
-"""Those that keep something of each file in a table."""
+"""Heuristics that store state for each file in a table."""
 
 _ZFETCH = {
     "streams": 8,

@@ -1,7 +1,7 @@
-"""The calls of a dataset, as the simulated server is fed them.
+"""The calls of a dataset, as input of the simulated server.
 
-A dataset's operations stand in the order of their replies. Here they come in the order of the
-calls, with times in nanoseconds since the first one, and numbers for files and callers.
+A dataset's operations are in the order of their replies. Here they come in the order of the calls,
+with times in nanoseconds since the first one, and numbers for files and callers.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from birthmark.storage.what_if.lives import NO_BIRTHS, Births, Deaths
 from birthmark.storage.what_if.operations import COLUMNS, Maker
 
 BACK_US = 1_000_000
-"""By so much replies may stand out of order. More is a clock that was set back."""
+"""Largest tolerated disorder of replies. More means that a clock was set back."""
 
 _LATE_US = 5_000_000
-"""Calls come at most so long after calls whose replies stand before them."""
+"""Largest delay of a call behind calls whose replies precede it."""
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a dataset has of one server.
+    """One server's calls in a dataset.
 
     Attributes:
         dataset: its directory.
-        server: which server, as the trace writes it.
+        server: the server, as the trace writes it.
         paths: its files, in the order of time.
-        rows: how many operations they have.
-        replied: of how many a reply was seen.
-        start_us: when the first call came, in microseconds since the epoch.
-        half_us: when half of them had come.
-        end_us: when the last one came.
+        rows: the number of operations.
+        replied: the number of operations with a reply.
+        start_us: the time of the first call, in microseconds since the epoch.
+        half_us: the time by which half of them had come.
+        end_us: the time of the last one.
     """
 
     dataset: Path
@@ -59,21 +59,21 @@ class Survey:
 
     @property
     def half(self) -> int:
-        """When half of the calls had come, in nanoseconds since the first one."""
+        """The time by which half of the calls had come, in nanoseconds since the first one."""
         return (self.half_us - self.start_us) * 1000
 
     def period(self) -> str:
-        """Return when the first and the last call came, in words."""
+        """Return the times of the first and the last call, in words."""
         return f"{_instant(self.start_us)} to {_instant(self.end_us)} (UTC)"
 
 
 def survey(dataset: Path, server: str | None = None) -> Survey:
-    """Look through the times of a dataset.
+    """Scan the times of a dataset.
 
     Raises:
         OSError: it cannot be read.
-        ValueError: it is no dataset, or has several servers and none was named; no reply was seen
-            in it; or its clock jumps. The message names the file and the row.
+        ValueError: it is no dataset, or has several servers and none was named; it has no reply; or
+            its clock jumps. The message names the file and the row.
     """
     paths, named = _files(dataset, server)
     rows = sum(_rows(path) for path in paths)
@@ -100,25 +100,24 @@ def survey(dataset: Path, server: str | None = None) -> Survey:
 def read(of: Survey, births: Births = NO_BIRTHS) -> Iterator[pa.RecordBatch]:
     """Return the calls in the order in which they came, in batches of `CALLS`.
 
-    What hints say of files that are made is told by `births`.
-
-    A call without a reply may stand so late that others were told before it: it comes then.
+    `births` has the hints for new files. A call without a reply that comes after later calls were
+    emitted is emitted with their time.
     """
     maker = Maker(of.start_us, Deaths.of(of.dataset, of.server), births)
     held: list[dict[str, Ints]] = []
-    told = 0
+    emitted = 0
     for path in of.paths:
         for batch in _batches(path, COLUMNS):
             held.append(maker.calls(batch))
             replies = held[-1]["replied"][held[-1]["replied"] != UNKNOWN]
             if not len(replies):
                 continue
-            limit = max(told, int(replies.max()) - _LATE_US * 1000)
-            ready, rest = _split(_joined(held), limit, told)
-            held, told = [rest], limit
+            limit = max(emitted, int(replies.max()) - _LATE_US * 1000)
+            ready, rest = _split(_joined(held), limit, emitted)
+            held, emitted = [rest], limit
             if len(ready["at"]):
                 yield _batch(ready)
-    ready, _ = _split(_joined(held), UNKNOWN, told)
+    ready, _ = _split(_joined(held), UNKNOWN, emitted)
     if len(ready["at"]):
         yield _batch(ready)
 
@@ -130,15 +129,17 @@ def _files(dataset: Path, server: str | None) -> tuple[list[Path], str]:
         by_server.setdefault(server_of(path.parent.parent.name), []).append(path)
     if server is None and len(by_server) == 1:
         server = next(iter(by_server))
+    if not by_server:
+        raise ValueError(f"{dataset}: the dataset is empty: expected operations to simulate")
     if server is None or server not in by_server:
         asked = "none was named" if server is None else f"{server} is not among them"
-        there = ", ".join(sorted(by_server)) or "none"
+        there = ", ".join(sorted(by_server))
         raise ValueError(f"{dataset}: expected --server, one of: {there}; {asked}")
     return sorted(by_server[server], key=_in_time), server
 
 
 def _rows(path: Path) -> int:
-    """Return how many operations a file has; refuse one without the columns that are read."""
+    """Return the number of operations of a file; refuse one without the columns that are read."""
     with _intact(path) as file:
         for name in COLUMNS:
             wanted, column = OPERATIONS.field(name).type, file.schema_arrow.get_field_index(name)
@@ -149,7 +150,7 @@ def _rows(path: Path) -> int:
 
 
 def _alike(found: Any, wanted: pa.DataType) -> bool:
-    """Return whether a column's type is what is wanted, as a dictionary or not."""
+    """Return whether a column has the wanted type, as a dictionary or not."""
     plain = [
         own.value_type if isinstance(own, pa.DictionaryType) else own for own in (found, wanted)
     ]
@@ -180,18 +181,20 @@ def _batches(path: Path, columns: list[str]) -> Iterator[pa.RecordBatch]:
 
 
 def _micros(column: pa.Array) -> Ints:
-    """Return times in microseconds; 0 where there is none."""
+    """Return times in microseconds; 0 for none."""
     values: Ints = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
     return values
 
 
 def _check_clock(path: Path, first: int, time: Ints, reply: Ints, has: Any, latest: int) -> int:
-    """Return the latest reply; refuse one before its call, or before others by too much."""
+    """Return the latest reply; refuse one before its call, or too far before others."""
     before = np.flatnonzero(has & (reply < time))
     if len(before):
         row = int(before[0])
-        told = f"a reply at {_instant(reply[row])} to a call of {_instant(time[row])}"
-        raise ValueError(f"{path}: row {first + row + 1}: expected times that ascend, found {told}")
+        times = f"a reply at {_instant(reply[row])} to a call of {_instant(time[row])}"
+        raise ValueError(
+            f"{path}: row {first + row + 1}: expected times that ascend, found {times}"
+        )
     replies, rows = reply[has], np.flatnonzero(has)
     if not len(replies):
         return latest
@@ -199,10 +202,10 @@ def _check_clock(path: Path, first: int, time: Ints, reply: Ints, has: Any, late
     back = np.flatnonzero(latest_before - replies > BACK_US)
     if len(back):
         at = int(back[0])
-        told = f"{_instant(replies[at])} after {_instant(latest_before[at])}"
+        times = f"{_instant(replies[at])} after {_instant(latest_before[at])}"
         raise ValueError(
             f"{path}: row {first + int(rows[at]) + 1}: expected replies in the order of time, "
-            f"found one of {told}: was the clock set back?"
+            f"found one of {times}: was the clock set back?"
         )
     return max(latest, int(replies.max()))
 
@@ -220,13 +223,13 @@ def _joined(parts: list[dict[str, Ints]]) -> dict[str, Ints]:
 
 
 def _split(
-    calls: dict[str, Ints], limit: int, told: int
+    calls: dict[str, Ints], limit: int, emitted: int
 ) -> tuple[dict[str, Ints], dict[str, Ints]]:
-    """Return the calls before an instant in their order, none before `told`; and the others."""
+    """Return the calls before an instant in their order, none before `emitted`; and the others."""
     ready = calls["at"] < limit
     order = np.flatnonzero(ready)[np.argsort(calls["at"][ready], kind="stable")]
     first = {name: column[order] for name, column in calls.items()}
-    first["at"] = np.maximum(first["at"], np.uint64(told))
+    first["at"] = np.maximum(first["at"], np.uint64(emitted))
     return first, {name: column[~ready] for name, column in calls.items()}
 
 

@@ -1,4 +1,4 @@
-"""What is told of every call that a simulated server is fed."""
+"""Columns of the calls that a simulated server serves."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ CALLS = pa.schema(
         }.items()
     ]
 )
-"""When it came and was answered (ns), of which caller and connection, what it asks for (a number of
-`CLASSES`), of which file or directory, and which other one it finds, makes or removes (0: none),
-whether that is a directory, and what hints say of it; the first byte, how many, how long the file
-is then (of calls that set attributes: if they set it), and whether a write is stable."""
+"""Times of call and reply (ns); caller and connection; class (a number of `CLASSES`); file or
+directory; the other one that it finds, makes or removes (0: none), whether that is a directory, and
+its hints; first byte, number of bytes, the file's length afterwards (for calls that set attributes:
+if they set it), and whether a write is stable."""
 
 CLASSES = (
     *("getattr", "setattr", "lookup", "access", "read", "write"),
     *("commit", "create", "remove", "rename", "list", "other"),
 )
-"""What calls ask for. Those of a class take about as long."""
+"""Classes of calls; calls of one class have similar service times."""
 
 UNKNOWN = 2**64 - 1
 """For ``replied``: no reply was seen; for ``end``: the length is not known."""

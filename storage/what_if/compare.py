@@ -1,7 +1,7 @@
-"""Variants of a fitted server beside the server as it is, ranked where the prediction allows it.
+"""Variants of a fitted server against the current server, ranked where the error allows it.
 
-A prediction is off by so much in the half of the capture that the server was not fitted to.
-Variants that differ by less, or by no more than by chance, are not ranked.
+The prediction has an error in the half of the capture that the server was not fitted to. Variants
+that differ by less, or by no more than chance, are not ranked.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from birthmark.storage.what_if.simulate import Run, run
 from birthmark.storage.what_if.variants import NOW, SSD, Change, refuse
 
 COUNTS = {"threads", "processors"}
-"""Unknowns that are counted, of which often only bounds are told."""
+"""Unknowns that are counts; often only their bounds are known."""
 
 SIZES = {"memory", "link", "read_ahead_most", "write_buffer", "stripe", "region"}
 SIZES |= {"disk_read_rate", "disk_write_rate"}
 """Settings in bytes."""
 
 QUICK = 2000.0
-"""A write that takes less, in μs, is not that of an arm: half a turn alone takes longer."""
+"""A faster write, in μs, does not come from an arm: half a turn alone takes longer."""
 
 Verdict = Literal["faster", "slower", "cannot be told"]
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What a variant gave.
+    """The results of a variant.
 
     Attributes:
-        name: what it is called.
+        name: its name.
         changes: its settings, in words.
-        figures: by kind of call and figure (`METRICS`), μs: the mean over the seeds.
-        spread: of the same, the standard deviation over the seeds.
-        values: of the calls and the figure that rank: one for each seed.
-        parts: by kind of call, where the mean goes, μs.
-        busy: shares of the time for which its parts were busy.
-        hit_ratio: of the blocks that reads asked for, the share in memory; None: none were.
-        saturated: calls a second, with as many outstanding as were asked for.
-        notes: what was assumed of it.
-        may_be_now: whether the server may be so already, as far as the fit tells.
+        figures: mean over the seeds in μs, by kind of call and figure (`METRICS`).
+        spread: standard deviation over the seeds, likewise.
+        values: the ranking figure of the ranking calls: one for each seed.
+        parts: parts of the mean in μs, by kind of call.
+        busy: utilization of its parts.
+        hit_ratio: the share of read blocks that were in memory; None: no block was read.
+        saturated: calls a second with the requested number outstanding.
+        notes: its assumptions.
+        may_be_now: whether the server may have these settings already, according to the fit.
     """
 
     name: str
@@ -69,21 +69,21 @@ class Variant:
 
     @property
     def value(self) -> float:
-        """Return the figure that ranks."""
+        """Return the ranking figure."""
         return float(np.mean(self.values))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Variants, best first, and what of their order can be told.
+    """Variants, best first, and which differences are significant.
 
     Attributes:
         fit: the server.
-        options: what was asked.
-        variants: by the figure that ranks.
-        error: of this figure, in the held-out half, as a factor's logarithm.
-        beside: of variants of hints, the one that differs only in having none.
-        untold: variants of which nothing can be told, and why.
+        options: the options of the comparison.
+        variants: by the ranking figure.
+        error: this figure's error in the held-out half, as a factor's logarithm.
+        beside: for variants with hints, the same variant without.
+        not_simulated: variants that were not simulated, and why.
     """
 
     fit: Fit
@@ -91,19 +91,19 @@ class Comparison:
     variants: Sequence[Variant]
     error: float
     beside: Mapping[str, str] = field(default_factory=dict)
-    untold: Mapping[str, str] = field(default_factory=dict)
+    not_simulated: Mapping[str, str] = field(default_factory=dict)
 
     def before(self, one: Variant) -> Variant:
-        """Return what a variant is compared with: the server, or the same without hints."""
+        """Return the baseline of a variant: the server, or the same without hints."""
         name = self.beside.get(one.name, NOW)
         return next(each for each in self.variants if each.name == name)
 
     def now(self) -> Variant:
-        """Return the server as it is."""
+        """Return the current server."""
         return next(each for each in self.variants if each.name == NOW)
 
     def verdict(self, one: Variant, other: Variant) -> Verdict:
-        """Return whether one is faster than another, as far as that can be told."""
+        """Return whether one is faster than another, if the error allows a verdict."""
         if any(each.may_be_now for each in (one, other)) and NOW in (one.name, other.name):
             return "cannot be told"
         ratios = np.log(np.maximum(one.values, 1e-3)) - np.log(np.maximum(other.values, 1e-3))
@@ -114,7 +114,7 @@ class Comparison:
         return "faster" if away < 0 else "slower"
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return the pairs whose order can be told, the faster first."""
+        """Return the pairs with a significant difference, the faster first."""
         return [
             (one.name, other.name)
             for one, other in combinations(self.variants, 2)
@@ -127,12 +127,12 @@ def compare(
 ) -> Comparison:
     """Let variants of a fitted server serve its dataset; measure the second half.
 
-    Variants of hints are told what a ``model`` says, a compiled image or a registry.
+    Variants with hints get them from a ``model``: a compiled image or a registry.
 
     Raises:
         OSError: the model cannot be read.
-        ValueError: there are no variants, one is called as the server itself, or calls are to rank
-            of which there are none; or a variant needs a model or files that there are not.
+        ValueError: there are no variants, one has the server's name, there are no calls to rank by,
+            or a variant needs a model or files that are missing.
     """
     if not variants:
         raise ValueError("expected a variant: a table [variants.NAME] in the file, or --try")
@@ -162,7 +162,7 @@ def compare(
         found.append(_variant(name, change, own, rate, options, fit))
     ordered = sorted(found, key=lambda each: (each.value, each.name != NOW))
     error = fit.held_out.error(options.operation, options.metric)
-    return Comparison(fit, options, ordered, error, of.beside, of.untold)
+    return Comparison(fit, options, ordered, error, of.beside, of.not_simulated)
 
 
 def _variant(
@@ -183,10 +183,10 @@ def _variant(
     }
     hits = [outcome["hit_ratio"] for outcome in outcomes if outcome["hit_ratio"] is not None]
     hit_ratio = float(np.mean(hits)) if hits else None
-    told = {} if change is None else change.model_dump(exclude_unset=True)
+    settings = {} if change is None else change.model_dump(exclude_unset=True)
     return Variant(
         name=name,
-        changes=", ".join(f"{key} = {_in_words(key, value)}" for key, value in told.items()),
+        changes=", ".join(f"{key} = {_in_words(key, value)}" for key, value in settings.items()),
         figures=_each(simulated, np.mean),
         spread=_each(simulated, np.std),
         values=simulated[options.operation][options.metric],
@@ -195,19 +195,20 @@ def _variant(
         hit_ratio=hit_ratio,
         saturated=saturated,
         notes=_notes(change, fit, hit_ratio),
-        may_be_now=bool(told) and all(_possibly(name, own, fit) for name, own in told.items()),
+        may_be_now=bool(settings)
+        and all(_possibly(name, own, fit) for name, own in settings.items()),
     )
 
 
 def _in_words(name: str, value: Any) -> str:
-    """Return a setting's value as people write it."""
+    """Return a setting's value in users' notation."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return in_words(value) if name in SIZES and value else str(value)
 
 
 def _possibly(name: str, value: Any, fit: Fit) -> bool:
-    """Return whether the server may have a count already: what was fitted is between bounds."""
+    """Return whether the server may have this count already: the fit has only bounds."""
     own = fit.unknowns.get(name)
     if own is None or name not in COUNTS or own.low is None or own.high is None:
         return False
@@ -226,32 +227,30 @@ def _mean(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str]:
-    """Return what was assumed, because the capture does not tell it."""
+    """Return the assumptions where the capture has no evidence."""
     if change is None:
         return []
-    told = change.settings()
+    settings = change.settings()
     notes = []
-    for name in COUNTS & set(told):
+    for name in COUNTS & set(settings):
         own = fit.unknowns.get(name)
         if own is not None and own.high is not None and own.low != own.high:
-            notes.append(f"the server may have {own.high:.0f} {name} already: see what was fitted")
+            notes.append(f"the server may have {own.high:.0f} {name} already: see the fit")
     memory, reads = fit.unknowns.get("memory in use"), fit.unknowns.get("disk read")
-    if "memory" in told and memory is not None and memory.value is None:
-        notes.append("the capture does not tell how much memory is in use: nothing missed it")
-    missed = hit_ratio is not None and hit_ratio < 1 and not {"disk_read", "drive"} & set(told)
+    if "memory" in settings and memory is not None and memory.value is None:
+        notes.append("the capture does not show how much memory is in use: nothing missed it")
+    missed = hit_ratio is not None and hit_ratio < 1 and not {"disk_read", "drive"} & set(settings)
     if missed and reads is not None and reads.value is None:
         micros = fit.server.disk_read.median()
-        notes.append(
-            f"the capture does not tell what a read takes of a disk: {micros:g} μs assumed"
-        )
+        notes.append(f"the capture does not show a disk's read time: {micros:g} μs assumed")
     if change.drive is not None:
         assumed = read_drive(change.drive).assumed
         notes.append(f"files lie on it as on FFS{f'; assumed of it: {assumed}' if assumed else ''}")
     if change.hint() == ORACLE:
         notes.append(
-            "an oracle, which no model is, knows which files will be written most for their room"
+            "an oracle, unlike a model, knows which files will be written most for their size"
         )
-    if change.ssd and any(told[name] == SSD[name] for name in ("disk_read", "disk_write")):
+    if change.ssd and any(settings[name] == SSD[name] for name in ("disk_read", "disk_write")):
         notes.append("an SSD's times are assumed, not measured")
         own = fit.unknowns.get("disk write")
         if own is not None and own.value is not None and own.value < QUICK:
@@ -260,7 +259,7 @@ def _notes(change: Change | None, fit: Fit, hit_ratio: float | None) -> list[str
 
 
 def why(variant: Variant, now: Variant, kind: str) -> str:
-    """Return which part of the mean latency changes most, in words; empty if none does."""
+    """Return the part of the mean latency that changes most, in words; empty if none does."""
     own, before = variant.parts.get(kind, {}), now.parts.get(kind, {})
     changes = {name: own[name] - before.get(name, 0) for name in own}
     if not changes:
@@ -285,4 +284,4 @@ PARTS = {
     "write_buffer": "waiting for room in the write buffer",
     "network": "on the network",
 }
-"""Where the time of a call goes, in words."""
+"""Parts of a call's time, in words."""

@@ -1,4 +1,4 @@
-"""How many calls a server works on at a time: those that came while others were under way tell."""
+"""A server's concurrency, estimated from calls that came while others were under way."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from birthmark.storage.what_if.simulate import Run, each_call
 THREADS = (1, 2, 4, 8, 16)
 PROCESSORS = (1, 2, 4, 8)
 LEAST_CALLS = 200
-"""So many calls of a class are compared."""
+"""Fewest calls of a class to compare."""
 _SHARES = (0.5, 0.75, 0.9, 0.95, 0.98)
 
 
 class Way(NamedTuple):
-    """How calls are worked on: settings of a `Server`."""
+    """A way of working on calls: settings of a `Server`."""
 
     threads: int
     processors: int
@@ -31,7 +31,7 @@ class Way(NamedTuple):
 
 
 def ways(known: Mapping[str, object]) -> list[Way]:
-    """Return what to try, without what is known to be otherwise."""
+    """Return the ways to try, without those that contradict what is known."""
     tried = {"threads": THREADS, "processors": PROCESSORS, "in_turn": (False, True)}
     given = ([known[name]] if name in known else own for name, own in tried.items())
     found = [Way(*own) for own in product(*given)]  # type: ignore[arg-type]
@@ -58,10 +58,10 @@ def distance(sample: Sample, simulated: Floats, rows: Ints) -> float:
     those that came while others of their connection were under way, which are most of the slow ones
     where calls take turns, and all others.
     """
-    kinds, told = sample.kind[rows] * 2 + (sample.behind[rows] > 0), []
+    kinds, distances = sample.kind[rows] * 2 + (sample.behind[rows] > 0), []
     for kind in np.unique(kinds):
         of = rows[kinds == kind]
         if len(of) >= LEAST_CALLS:
             both = np.quantile(simulated[of], _SHARES), np.quantile(sample.latency[of], _SHARES)
-            told.append(np.abs(np.log(np.maximum(both[0], 1) / np.maximum(both[1], 1))).mean())
-    return float(np.mean(told)) if told else 0.0
+            distances.append(np.abs(np.log(np.maximum(both[0], 1) / np.maximum(both[1], 1))).mean())
+    return float(np.mean(distances)) if distances else 0.0

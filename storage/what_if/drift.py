@@ -1,6 +1,6 @@
-"""Whether a server was the same in both halves of a capture: calls that came alone tell.
+"""Whether a server was the same in both halves of a capture, by calls that came alone.
 
-Where it was not, no prediction of the second half from the first can be right.
+If it was not, no prediction of the second half from the first can be right.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from birthmark.storage.what_if.service import LEAST_CALLS
 
 @dataclass(frozen=True)
 class Drift:
-    """How much longer calls that came alone took than such calls of the same size before.
+    """The slowdown of calls that came alone, against calls of the same size before.
 
     Attributes:
-        all: as a part of the time before: 0.1 is a tenth longer; None: too few came alone to tell.
+        all: relative: 0.1 is a tenth longer; None: too few came alone.
         kinds: the same by kind of call.
     """
 
@@ -31,9 +31,9 @@ class Drift:
 
 
 def drift(first: Sample, second: Sample) -> Drift:
-    """Return how much longer calls took in a second half.
+    """Return the slowdown of calls in a second half.
 
-    Reads do not count: what they find in memory changes, and the model knows of that.
+    Reads do not count: the contents of memory change, and the model accounts for that.
     """
     before, after = _times(first), _times(second)
     both = before.join(after, _ALIKE, join_type="inner", left_suffix="_before")
@@ -47,25 +47,25 @@ def drift(first: Sample, second: Sample) -> Drift:
             "latency_mean_before",
         )
     )
-    told = np.minimum(calls, calls_before) >= LEAST_CALLS
-    if not told.any():
+    enough = np.minimum(calls, calls_before) >= LEAST_CALLS
+    if not enough.any():
         return Drift()
 
     def longer(rows: Bools) -> float:
         weight = calls * rows
         return float((weight * took).sum() / (weight * took_before).sum() - 1)
 
-    kinds = {CLASSES[own]: longer(told & (kind == own)) for own in np.unique(kind[told])}
-    return Drift(longer(told), kinds)
+    kinds = {CLASSES[own]: longer(enough & (kind == own)) for own in np.unique(kind[enough])}
+    return Drift(longer(enough), kinds)
 
 
 _ALIKE = ["kind", "stable", "size"]
 
 
 def _times(of: Sample) -> pa.Table:
-    """Return how many calls of each kind and size came alone, and the mean of their latencies.
+    """Return counts and mean latencies of calls that came alone, by kind and size.
 
-    Of commits the size is what was to be made stable. Sizes are alike up to a factor of two.
+    A commit's size is the number of bytes to make stable. Sizes are alike up to a factor of two.
     """
     alone = of.take(of.alone & ~of.of("read"))
     size = np.where(alone.bytes > 0, alone.bytes, np.nan_to_num(alone.dirty))

@@ -1,4 +1,4 @@
-"""A server's unknowns, from the latencies of its own calls."""
+"""Estimates of a server's unknowns from the latencies of its calls."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from birthmark.data.common.arrays import Bools, Floats
 from birthmark.storage.what_if.columns import CLASSES
 from birthmark.storage.what_if.memory import Memory, memory_of
 from birthmark.storage.what_if.sample import Sample
-from birthmark.storage.what_if.server import UNTOLD, Distribution
+from birthmark.storage.what_if.server import ASSUMED_WORK, Distribution
 from birthmark.storage.what_if.service import LEAST_CALLS, distribution, per_byte
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What calls that came alone tell of a server.
+    """Estimates from calls that came alone.
 
     Attributes:
-        work: what calls take of a processor, by class.
+        work: processor time of calls, by class.
         memory: which reads missed, and how much memory is in use.
-        disk_read: what a read takes of a disk; None: too few missed.
-        disk_write: what a write takes until it is stable; None: too few had to be.
+        disk_read: a disk's time for a read; None: too few missed.
+        disk_write: the time until a write is stable; None: too few had to be.
     """
 
     work: dict[str, Distribution]
@@ -32,7 +32,7 @@ class Estimate:
 
 
 def estimate(sample: Sample) -> Estimate:
-    """Return what some calls tell."""
+    """Return estimates from some calls."""
     alone = sample.take(sample.alone)
     reads = alone.take(alone.of("read") & ~np.isnan(alone.distance))
     memory = memory_of(reads.latency, reads.distance)
@@ -62,7 +62,7 @@ def _plain(calls: Sample, name: str) -> Bools:
 
 
 def _behind(calls: Sample, work: Distribution) -> tuple[Floats, Floats]:
-    """Return what calls take besides their work on a processor, and the bytes that they move."""
+    """Return the time of calls beyond their processor work, and the bytes that they move."""
     own = work.median() + work.ns_per_byte / 1000 * calls.bytes
     return np.maximum(calls.latency - own, 1.0), np.maximum(calls.dirty, calls.bytes)
 
@@ -74,11 +74,10 @@ def _disk_read(missed: Sample, work: Distribution | None) -> Distribution | None
 
 
 def _disk_write(alone: Sample, work: dict[str, Distribution]) -> Distribution | None:
-    """Return what it takes besides until data is stable.
+    """Return the additional time until data is stable.
 
-    By how much each byte adds, stable writes and commits tell together: few of the writes are
-    large. The rest is that of stable writes, because it is known what these have to write; without
-    such writes, that of commits.
+    Stable writes and commits together give the time per byte, because few writes are large. The
+    rest comes from stable writes, because their bytes are known; without such writes, from commits.
     """
     writes = alone.take(alone.of("write") & alone.stable)
     commits = alone.take(alone.of("commit") & (alone.dirty > 0))
@@ -86,17 +85,17 @@ def _disk_write(alone: Sample, work: dict[str, Distribution]) -> Distribution | 
     if own is None or max(len(writes), len(commits)) < LEAST_CALLS:
         return None
     both = [_behind(writes, work.get("write", own)), _behind(commits, own)]
-    told = both[0] if len(writes) >= LEAST_CALLS else both[1]
+    calls_used = both[0] if len(writes) >= LEAST_CALLS else both[1]
     slope = per_byte(*(np.concatenate(columns) for columns in zip(*both, strict=True)))
-    return distribution(*told, slope)
+    return distribution(*calls_used, slope)
 
 
 def _commit(alone: Sample, work: dict[str, Distribution], disk_write: Distribution) -> Distribution:
-    """Return what commits take of a processor: what is left without the disk's part.
+    """Return the processor time of commits: the rest without the disk's part.
 
-    The shape is that of getattr: the disk's own spread hides it.
+    The shape is that of getattr, because the disk's spread hides it.
     """
-    shape = work.get("getattr", UNTOLD)
+    shape = work.get("getattr", ASSUMED_WORK)
     commits = alone.take(alone.of("commit") & ~np.isnan(alone.dirty))
     if len(commits) < LEAST_CALLS:
         return shape

@@ -1,10 +1,10 @@
-"""A server fitted to the first half of a dataset, and tried on the second.
+"""A server fitted to the first half of a dataset, and tested on the second.
 
-Most unknowns are told by calls that came alone; threads, processors, and whether the calls of a
-connection wait for one another, by those that did not. An
-interval is what 95 of 100 fits to draws of stretches of the same time give (a block bootstrap: not
-calls are drawn, because calls near one another are alike), widened by how well a value can be told
-at all. What the capture does not tell is said, and never guessed.
+Calls that came alone determine most unknowns. Calls that overlapped determine threads, processors,
+and whether the calls of a connection wait for one another. An interval covers 95 of 100 fits to
+resampled stretches of the same time (a block bootstrap, because calls near one another are alike),
+widened by the precision of a value. Unknowns without evidence are reported as such, and never
+guessed.
 """
 
 from __future__ import annotations
@@ -25,22 +25,24 @@ from birthmark.storage.what_if.estimate import Estimate, estimate
 from birthmark.storage.what_if.held_out import HeldOut, held_out
 from birthmark.storage.what_if.memory import Memory
 from birthmark.storage.what_if.sample import Sample, sampled
-from birthmark.storage.what_if.server import UNTOLD, Server
+from birthmark.storage.what_if.server import ASSUMED_WORK, Server
 from birthmark.storage.what_if.service import LEAST_CALLS
 from birthmark.storage.what_if.settings import FitOptions
 
 _BLOCKS = 40
 _FLOOR = 0.05
-"""No median is told better than to this part of it."""
+"""Best relative precision of a median."""
 _WHOLE_US = 1.0
 """Calls are timed in whole microseconds."""
 _DEVIATIONS = 2.5
-"""An interval reaches so many standard deviations, which few draws tell, to each side."""
+"""Half-width of an interval in standard deviations, as few draws are made."""
 _AS_GOOD = 0.02
-"""Ways of working whose latencies are this much farther from the captured are as likely."""
+"""Ways of working whose latencies are farther from the captured by at most this are as likely."""
 MARGIN = 4
-"""So many times the memory that is there at least is simulated where nothing missed it."""
-_READ_AHEAD = "read-ahead is taken as told: what hits because of it is not told from what was there"
+"""Factor from the least possible to the simulated memory, if no read missed."""
+_READ_AHEAD = (
+    "read-ahead is taken as configured: its hits look like those of data already in memory"
+)
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,10 @@ class Unknown:
     """One of a server's unknowns.
 
     Attributes:
-        value: what was fitted; None: the capture does not tell it.
-        low, high: between what 95 of 100 fits are.
-        unit: of all three.
-        why: why it is not told, or only a bound of it.
+        value: the fitted value; None: the capture has no evidence.
+        low, high: the bounds of 95 of 100 fits.
+        unit: the unit of all three.
+        why: why there is no value, or only a bound.
     """
 
     value: float | None
@@ -67,15 +69,15 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted server, and how well it predicts.
+    """A fitted server, and the accuracy of its predictions.
 
     Attributes:
         survey: the dataset.
-        server: the server, with what was known and what was fitted.
+        server: the server, with known and fitted settings.
         unknowns: by name.
         held_out: the prediction of the second half.
-        calls: how many calls it was fitted to.
-        drift: how much slower the server was in the second half by itself.
+        calls: the number of calls to which it was fitted.
+        drift: the slowdown of the server itself in the second half.
     """
 
     survey: Survey
@@ -117,7 +119,7 @@ def fit(of: Survey, known: Mapping[str, Any], options: FitOptions) -> Fit:
 def _kept(
     batches: Iterable[pa.RecordBatch], half: int, most: int, later: list[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Return all calls, and keep those of the second half that come first, `most` or a few more."""
+    """Return all calls, and collect the first of the second half, `most` or a few more."""
     for batch in batches:
         own = batch.slice(int(np.searchsorted(batch["at"].to_numpy(), half)))
         if len(own) and sum(map(len, later)) < most:
@@ -138,7 +140,7 @@ def fitted(
     everything = np.arange(len(sample))
     chosen, likely = _ways(sample, simulated, everything, drawn)
     server = server.model_copy(update=chosen._asdict())
-    unknowns = _told(best, others, sample, known)
+    unknowns = _from_lone_calls(best, others, sample, known)
     for name in ("threads", "processors"):
         if name not in known:
             own = [getattr(way, name) for way in likely]
@@ -149,7 +151,7 @@ def fitted(
 
 
 def _stretches(sample: Sample, count: int) -> list[Ints]:
-    """Return the rows of `count` draws of stretches of time, each as long as the sample."""
+    """Return the rows of `count` resampled stretches of time, each as long as the sample."""
     blocks, random = sample.blocks(_BLOCKS), np.random.default_rng(1)
     draws = random.integers(0, _BLOCKS, (count, _BLOCKS))
     return [np.concatenate([blocks[own] for own in sorted(draw)]) for draw in draws]
@@ -166,8 +168,8 @@ def _server(best: Estimate, known: Mapping[str, Any]) -> Server:
 
 
 def _simulated_memory(memory: Memory) -> int:
-    """Return the memory that is simulated: with a margin where only the least is known."""
-    if memory.told:
+    """Return the memory to simulate: with a margin if only a lower bound is known."""
+    if memory.bounded:
         return max(int(memory.bytes), 4096)
     return max(MARGIN * int(memory.low), 1 << 30)
 
@@ -177,7 +179,7 @@ def _ways(
 ) -> tuple[crowd.Way, list[crowd.Way]]:
     """Return the way that fits best, and those that fit best some stretches.
 
-    What is nearly as good as the best is as likely.
+    A way nearly as good as the best counts as equally likely.
     """
     away = {way: crowd.distance(sample, own, everything) for way, own in simulated.items()}
     chosen = min(away, key=lambda way: (round(away[way], 2), way))
@@ -189,7 +191,7 @@ def _ways(
 
 
 def _in_turn(likely: Collection[bool]) -> Unknown:
-    """Return whether calls of a connection are worked on one after the other."""
+    """Return whether the server works on the calls of a connection one after the other."""
     low, high = float(min(likely)), float(max(likely))
     if low == high:
         return Unknown(low, low, high, "yes or no")
@@ -203,10 +205,10 @@ def _counted(name: str, value: int, likely: Sequence[int]) -> Unknown:
     return Unknown(value, low, high, name, why)
 
 
-def _told(
+def _from_lone_calls(
     best: Estimate, others: Sequence[Estimate], sample: Sample, known: Mapping[str, Any]
 ) -> dict[str, Unknown]:
-    """Return the unknowns that calls which came alone tell, and those that they do not."""
+    """Return the unknowns for which calls that came alone are the evidence."""
     unknowns = {
         f"{name} on the processor": _interval(
             own.median(), [each.work[name].median() for each in others if name in each.work], "μs"
@@ -226,34 +228,33 @@ def _told(
 
 
 def _interval(value: float, others: Sequence[float], unit: str) -> Unknown:
-    """Return a value with its interval: by the spread of other fits, and at least the floor."""
+    """Return a value with its interval: the spread of other fits, at least the floor."""
     spread = _DEVIATIONS * float(np.std(others)) if len(others) > 1 else value
     spread = max(spread, _FLOOR * value, _WHOLE_US if unit == "μs" else 0)
     return Unknown(value, max(value - spread, 0.0), value + spread, unit)
 
 
 def _seldom(names: Sequence[str]) -> Unknown:
-    """Return that calls of some kinds tell nothing of their work."""
-    why = (
-        f"fewer than {LEAST_CALLS} of {', '.join(names)} came alone: {UNTOLD.median():g} μs assumed"
-    )
+    """Return an unknown for kinds with too few lone calls."""
+    why = f"fewer than {LEAST_CALLS} of {', '.join(names)} came alone"
+    why += f": {ASSUMED_WORK.median():g} μs assumed"
     return Unknown(None, None, None, "μs", why)
 
 
 def _memory(best: Estimate, others: Sequence[Estimate]) -> Unknown:
     own = best.memory
-    if not own.told:
+    if not own.bounded:
         why = "no read that came back to data missed the cache: at least this is there"
         return Unknown(None, own.low, None, "bytes", why)
-    told = [each.memory for each in others if each.memory.told] or [own]
-    low = min(own.low, float(np.quantile([each.low for each in told], 0.025)))
-    high = max(own.high, float(np.quantile([each.high for each in told], 0.975)))
+    bounded = [each.memory for each in others if each.memory.bounded] or [own]
+    low = min(own.low, float(np.quantile([each.low for each in bounded], 0.025)))
+    high = max(own.high, float(np.quantile([each.high for each in bounded], 0.975)))
     return Unknown(own.bytes, low, high, "bytes", _READ_AHEAD)
 
 
 def _warm(best: Estimate, others: Sequence[Estimate]) -> Unknown:
     if best.disk_read is None:
-        why = "nothing missed the cache as far as latencies tell: reads of data not touched before"
+        why = "by their latencies, no reads missed the cache: reads of data not touched before"
         return Unknown(None, None, None, "share", why + " were as quick as all others")
     spread = max(_DEVIATIONS * float(np.std([each.memory.warm for each in others])), 0.05)
     own = best.memory.warm
@@ -270,8 +271,8 @@ def _disk(name: str, best: Estimate, others: Sequence[Estimate]) -> Unknown:
 
 
 def _link(sample: Sample) -> Unknown:
-    """Return the least that the link moves: the most that it moved in a tenth of a second."""
+    """Return a lower bound of the link: the most that it moved in a tenth of a second."""
     periods = ((sample.at - sample.at[0]) // 100_000_000).astype(np.int64)
     most = float(np.bincount(periods, weights=sample.bytes).max()) * 10
-    why = "it was never seen full: at least so much went over it in a tenth of a second"
+    why = "it was never seen full: the most that went over it in a tenth of a second"
     return Unknown(None, most, None, "bytes/s", why)

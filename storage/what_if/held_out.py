@@ -1,4 +1,4 @@
-"""How well a fitted server predicts the half of a dataset that it was not fitted to."""
+"""Accuracy of a fitted server in the half of a dataset that it was not fitted to."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from birthmark.storage.what_if.simulate import Run, run
 
 METRICS = ("mean", "p50", "p95", "p99")
 ALL = "all"
-"""The kind that all calls are of, whatever others."""
+"""The kind that includes all calls."""
 
 LEAST_CALLS = 100
-"""The error of fewer calls says nothing."""
+"""Fewest calls for a meaningful error."""
 
 
 @dataclass(frozen=True)
 class Row:
     """Calls of a kind: their latencies in μs, captured and predicted, by `METRICS`.
 
-    `away` is the predicted part of the captured one, less 1: 0.1 is a tenth too slow.
+    `away` is predicted over captured, less 1: 0.1 is a tenth too slow.
     """
 
     kind: str
@@ -47,10 +47,10 @@ class HeldOut:
     rows: Sequence[Row]
 
     def error(self, kind: str, metric: str) -> float:
-        """Return how far a figure is off, as a factor's logarithm; infinite if it is not known.
+        """Return a figure's error, as a factor's logarithm; infinite if it is not known.
 
-        Of the mean of all calls it is the mean error of their kinds, each by its part of the time:
-        kinds that are predicted too slow do not make up for those that are too quick.
+        For the mean of all calls it is the mean error of their kinds, weighted by captured time:
+        kinds predicted too slow do not cancel those predicted too fast.
         """
         found = next((row for row in self.rows if row.kind == kind), None)
         if found is None or found.calls < LEAST_CALLS:
@@ -59,7 +59,7 @@ class HeldOut:
         return max(own, self._of_kinds()) if (kind, metric) == (ALL, "mean") else own
 
     def _of_kinds(self) -> float:
-        """Return the mean error of the kinds' means, each by its part of the captured time."""
+        """Return the mean error of the kinds' means, weighted by captured time."""
         kinds = [row for row in self.rows if row.kind in CLASSES]
         time = sum(row.calls * row.captured["mean"] for row in kinds)
         off = sum(row.calls * abs(row.predicted["mean"] - row.captured["mean"]) for row in kinds)
@@ -73,7 +73,7 @@ def held_out(of: Survey, server: Server, seeds: int, calls: Iterable[pa.RecordBa
 
 
 def compared(outcomes: Sequence[Mapping[str, Any]]) -> HeldOut:
-    """Return the means over some runs beside what was captured."""
+    """Return the means over some runs next to the captured values."""
     kinds = [outcome["kinds"] for outcome in outcomes]
     rows = []
     for name in sorted(kinds[0], key=lambda name: (name != ALL, name)):
@@ -83,7 +83,7 @@ def compared(outcomes: Sequence[Mapping[str, Any]]) -> HeldOut:
             metric: float(np.mean([each["simulated"][metric] for each in own]))
             for metric in METRICS
         }
-        told = {metric: captured[metric] for metric in METRICS}
+        latencies = {metric: captured[metric] for metric in METRICS}
         if captured["calls"]:
-            rows.append(Row(name, captured["calls"], told, predicted))
+            rows.append(Row(name, captured["calls"], latencies, predicted))
     return HeldOut(rows)

@@ -1,7 +1,7 @@
-"""What hints say of the files that a dataset shows being made, for variants of their layout.
+"""Hints for the files that are created in a dataset, for variants of their layout.
 
-A model says it as a file system's allocator would ask it (docs/layout.md). Perfect knowledge says
-it of those that are written most for their room, as the layout replay's oracle does.
+A model gives them as a file system's allocator would request them (docs/layout.md). Perfect
+knowledge marks the files that are written most for their size, as the layout replay's oracle does.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from birthmark.layout_hint.replay.conditions import DEFAULT, ORACLE, POLICIES
 from birthmark.layout_hint.replay.hint_sources import oracle
 from birthmark.layout_hint.replay.model_image import read_image
 from birthmark.layout_hint.replay.region import Region
-from birthmark.predictor.allocation.verdicts import Room, verdicts
+from birthmark.predictor.allocation.verdicts import RegionCapacity, verdicts
 from birthmark.predictor.image.format import Image
 from birthmark.storage.what_if.lives import Births, lives, micros
 
 Policy = Literal["Default", "HotDir", "HotName", "HotDir+HotName", "all three", "oracle"]
-"""Which hints a file system follows: those of a model, by name, or of perfect knowledge."""
+"""Hints that a file system follows: those of a model, by name, or of perfect knowledge."""
 
 REGION = 4 << 20
-"""Bytes that are kept for what is hot, unless others are named: as many as in the thesis."""
+"""Default size of the hot region in bytes, as in the thesis."""
 
 FOLLOWED = POLICIES | {ORACLE: 8}
 """The bits of hints that a policy follows: those of verdicts, and one of perfect knowledge."""
@@ -40,7 +40,7 @@ _COLUMNS += ["died", "writes", "max_size"]
 
 
 def births(dataset: Path, server: str, model: str | None, region: int) -> Births:
-    """Return the files that a dataset shows being made, and what is said of them.
+    """Return the files that are created in a dataset, with their hints.
 
     Raises:
         OSError: the model, a compiled image or a registry, cannot be read.
@@ -52,7 +52,7 @@ def births(dataset: Path, server: str, model: str | None, region: int) -> Births
     best = _bits(oracle(*_as_replayed(made, region)))
     found = np.where(best > 0, FOLLOWED[ORACLE], 0)
     if model is not None:
-        room = Room.of(region - region // _INODES, _BLOCK)
+        room = RegionCapacity.of(region - region // _INODES, _BLOCK)
         asked = from_files(made)
         directory = pc.equal(made["kind"].cast(pa.utf8()), "directory")
         image = Image(read_image(model, room))
@@ -61,16 +61,16 @@ def births(dataset: Path, server: str, model: str | None, region: int) -> Births
 
 
 def needs_model(policy: Policy) -> bool:
-    """Whether a policy follows what a model says."""
+    """Return whether a policy follows a model."""
     return policy not in (DEFAULT, ORACLE)
 
 
-def _bits(said: pa.Array) -> Ints:
-    return np.asarray(said.fill_null(0)).astype(np.int64)
+def _bits(hints: pa.Array) -> Ints:
+    return np.asarray(hints.fill_null(0)).astype(np.int64)
 
 
 def _as_replayed(made: pa.Table, region: int) -> tuple[pa.Table, pa.Table, int, Region]:
-    """Return what the layout replay's oracle asks of files: their writes and room, and lives."""
+    """Return the inputs of the layout replay's oracle: writes and sizes of files, and lives."""
     number = pa.array(np.arange(len(made)))
     size = pc.fill_null(made["max_size"], 0).to_numpy().astype(np.int64)
     objects = {"id": number, "place": number, "writes": made["writes"].cast(pa.int64())}

@@ -1,7 +1,7 @@
-"""Variants of where files lie: what each is compared with, and what they are told of files.
+"""Variants of file layouts: their baselines and their hints.
 
-A layout matters on a drive with an arm, and nowhere else. So a variant of hints is compared with
-the same drive without hints; of one without an arm nothing is simulated.
+A layout matters only on a drive with an arm. So the baseline of a variant with hints is the same
+drive without hints; one without an arm is not simulated.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from birthmark.storage.what_if.server import Server
 from birthmark.storage.what_if.variants import Change
 
 NO_ARM = (
-    "the layout cannot matter on disks without an arm, as those that were fitted: "
+    "the layout cannot matter on disks without an arm, such as the fitted ones: "
     "say which drive, as drive=cheetah9LP"
 )
 
 
 @dataclass
 class Layouts:
-    """Variants, with those without hints that others are compared with.
+    """Variants, and the baselines without hints of others.
 
     Attributes:
-        changes: what each of them changes.
-        beside: of variants of hints, what they are compared with, if that is not the server.
-        untold: variants of which nothing can be told, and why.
+        changes: the changes of each variant.
+        beside: the baseline of each variant with hints, if that is not the server.
+        not_simulated: variants that are not simulated, and why.
     """
 
     changes: dict[str, Change] = field(default_factory=dict)
     beside: dict[str, str] = field(default_factory=dict)
-    untold: dict[str, str] = field(default_factory=dict)
+    not_simulated: dict[str, str] = field(default_factory=dict)
 
     def births(self, of: Survey, servers: Mapping[str, Server], model: str | None) -> Births:
-        """Return what hints say of the files of a dataset; nothing, if no variant follows them.
+        """Return the hints for the files of a dataset; nothing, if no variant follows them.
 
         Raises:
             OSError: the model cannot be read.
@@ -45,16 +45,16 @@ class Layouts:
         regions = {servers[name].region for name, own in self.changes.items() if own.hint()}
         if not regions:
             return NO_BIRTHS
-        (region,) = regions  # `variants.refuse` takes care that there is one
+        (region,) = regions  # `variants.refuse` ensures that there is one
         return births(of.dataset, of.server, model, region)
 
 
 def layouts(server: Server, variants: Mapping[str, Change]) -> Layouts:
-    """Return the variants of a server that are simulated, and how those of hints are compared."""
+    """Return the variants of a server to simulate, with the baselines of those with hints."""
     found = Layouts()
     for name, change in variants.items():
         if change.hint() and change.of(server).drive is None:
-            found.untold[name] = NO_ARM
+            found.not_simulated[name] = NO_ARM
             continue
         found.changes[name] = change
         plain = change.without_hint() if change.hint() else None

@@ -1,6 +1,6 @@
-"""When files of a dataset were made and lost their last names, as its table of files tells.
+"""Births of files of a dataset, and removals of their last names, from its table of files.
 
-What was in memory of a file that is removed is gone; what hints say of one is said when it is made.
+A removed file leaves memory; a file gets its hints at its birth.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Deaths:
     """Files in the order in which they died.
 
     Attributes:
-        times: when it was answered that took the last name away, μs since the epoch.
+        times: when the removal of the last name was answered, μs since the epoch.
         files: their handles.
     """
 
@@ -35,30 +35,30 @@ class Deaths:
 
     @classmethod
     def of(cls, dataset: Path, server: str) -> Self:
-        """Return the deaths of a server's files that a dataset has; none without that table."""
+        """Return the deaths of a server's files in a dataset; none without that table."""
         table = lives(dataset, server, "died", ["fh"])
         return cls(micros(table["died"]), pa.array(table["fh"].to_pylist(), pa.binary()))
 
     def at(self, times: Ints) -> tuple[Ints, pa.Array]:
-        """Return which of some instants a file died at, and those files."""
+        """Return which of some instants have a death, and those files."""
         which, rows = _met(self.times, times)
         return which, self.files.take(pa.array(rows))
 
 
 @dataclass(frozen=True)
 class Births:
-    """Files in the order in which they were made.
+    """Files in the order of their births.
 
     Attributes:
-        times: when it was answered that made them, μs since the epoch.
-        hints: what is said of each, as bits.
+        times: when the create was answered, μs since the epoch.
+        hints: the hints of each, as bits.
     """
 
     times: Ints
     hints: Ints
 
     def at(self, times: Ints) -> Ints:
-        """Return what is said of the files made at some instants; 0: nothing, or none was."""
+        """Return the hints of files made at some instants; 0: no hint, or no file."""
         found = np.zeros(len(times), np.int64)
         which, rows = _met(self.times, times)
         found[which] = self.hints[rows]
@@ -69,7 +69,7 @@ NO_BIRTHS = Births(np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 def lives(dataset: Path, server: str, by: str, columns: Sequence[str]) -> pa.Table:
-    """Return columns of a server's files that have a time, of a dataset, in the order of that."""
+    """Return columns of a server's files with a time, sorted by it."""
     paths = [
         path
         for path in ingests.table_files(dataset, "files")
@@ -77,8 +77,10 @@ def lives(dataset: Path, server: str, by: str, columns: Sequence[str]) -> pa.Tab
     ]
     wanted = [by, *columns]
     schema = pa.schema([FILES.field(name) for name in wanted])
-    told = [pq.read_table(path, columns=wanted, filters=pc.field(by).is_valid()) for path in paths]
-    table = pa.concat_tables(own.cast(schema) for own in told) if told else schema.empty_table()
+    tables = [
+        pq.read_table(path, columns=wanted, filters=pc.field(by).is_valid()) for path in paths
+    ]
+    table = pa.concat_tables(own.cast(schema) for own in tables) if tables else schema.empty_table()
     return table.sort_by(by).combine_chunks()
 
 
@@ -88,9 +90,9 @@ def micros(times: pa.ChunkedArray) -> Any:
 
 
 def _met(times: Ints, asked: Ints) -> tuple[Ints, Ints]:
-    """Return which of some instants are among times in their order, and at which places.
+    """Return which instants are among sorted times, and at which positions.
 
-    Of several at the same time each is met once.
+    Each of several equal times is matched once.
     """
     places = np.searchsorted(times, asked) + _before(asked)
     which = np.flatnonzero(places < len(times))
@@ -99,7 +101,7 @@ def _met(times: Ints, asked: Ints) -> tuple[Ints, Ints]:
 
 
 def _before(values: Ints) -> Ints:
-    """Return how many before each are the same."""
+    """Return the number of equal values before each."""
     order = np.argsort(values, kind="stable")
     in_order = values[order]
     found = np.empty(len(values), np.int64)

@@ -1,9 +1,8 @@
-"""Which reads missed the server's memory, and so how much of it is in use.
+"""Which reads missed the server's memory, and so how much memory is in use.
 
-A cache that lets go what was used least lately has what was touched less than its size of other
-data ago, and nothing else (Mattson et al., 1970). So reads fall into hits and misses at one reuse
-distance, the memory in use: it is where the latencies change most. What is read for the first time
-was in memory before, or not: a share of it, the same for all.
+A least-recently-used cache holds exactly the data with less than its size of other data touched
+since (Mattson et al., 1970). So one reuse distance, the memory in use, separates hits from misses:
+latencies change most there. A first read hits with a probability that is the same for all.
 """
 
 from __future__ import annotations
@@ -16,39 +15,40 @@ from birthmark.data.common.arrays import Floats
 from birthmark.storage.what_if.server import BLOCK
 
 LEAST_READS = 100
-"""So many reads are needed to tell anything."""
+"""Fewest reads for an estimate."""
 _BINS = 16
 _STEPS = 20
 _SLOWER = 1.5
-"""By so much misses must be slower than hits, at the median."""
+"""Least ratio of the medians of misses and hits."""
 _CANDIDATES = 48
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What latencies tell of a server's memory.
+    """Estimate of a server's memory from latencies.
 
     Attributes:
-        low, high: data touched less than `low` bytes ago was there, and more than `high` ago not.
-        told: whether any read with a known distance missed; else there are at least `low` bytes.
-        warm: the share of what is read first that was in memory before.
-        missed: of each read, how likely it missed.
+        low, high: data with less than `low` bytes touched since was there, with more than `high`
+            not.
+        bounded: whether any read with a known distance missed; else `low` is only a lower bound.
+        warm: the share of first reads that were in memory.
+        missed: each read's probability of a miss.
     """
 
     low: float
     high: float
-    told: bool
+    bounded: bool
     warm: float
     missed: Floats
 
     @property
     def bytes(self) -> float:
         """The most likely size."""
-        return float(np.sqrt(self.low * self.high)) if self.told else self.low
+        return float(np.sqrt(self.low * self.high)) if self.bounded else self.low
 
 
 def memory_of(latency: Floats, distance: Floats) -> Memory:
-    """Return what reads tell that came alone and do not go on from one another."""
+    """Estimate memory from reads that came alone and are not sequential."""
     known = np.isfinite(distance)
     furthest = float(distance[known].max(initial=BLOCK)) + BLOCK
     nothing = Memory(furthest, np.inf, False, 1.0, np.zeros(len(latency)))
@@ -61,14 +61,14 @@ def memory_of(latency: Floats, distance: Floats) -> Memory:
     rough = _cuts(sorted_distance)
     split, cut = _likeliest(rough, sorted_bins, first)
     split, cut = _likeliest(_near(cut, rough), sorted_bins, first)
-    if not _is_told(split, _counts(bins), latency, bins):
+    if not _is_significant(split, _counts(bins), latency, bins):
         return nothing
     missed = np.where(known, distance >= _at(sorted_distance, cut), split.missed[bins])
-    told = cut < len(sorted_distance)
+    bounded = cut < len(sorted_distance)
     slack = max(1, len(sorted_distance) // 200)
     low = _at(sorted_distance, cut - slack) + BLOCK
-    high = _at(sorted_distance, min(cut + slack, len(sorted_distance) - 1)) if told else np.inf
-    return Memory(low, high, told, split.warm, missed.astype(float))
+    high = _at(sorted_distance, min(cut + slack, len(sorted_distance) - 1)) if bounded else np.inf
+    return Memory(low, high, bounded, split.warm, missed.astype(float))
 
 
 def _at(distance: Floats, place: int) -> float:
@@ -84,16 +84,16 @@ def _likeliest(cuts: list[int], bins: np.ndarray, first: Floats) -> tuple[_Split
 
 
 def _near(cut: int, rough: list[int]) -> list[int]:
-    """Return cuts between the ones beside a cut, the same distance from one another."""
+    """Return evenly spaced cuts between the neighbours of a cut."""
     place = rough.index(cut)
     low, high = rough[max(place - 1, 0)], rough[min(place + 1, len(rough) - 1)]
     return sorted({cut, *np.linspace(low, high, _CANDIDATES).astype(int).tolist()})
 
 
 class _Split:
-    """Hits, misses and first reads, each by bins of latency: what they are most likely drawn from.
+    """Hits, misses and first reads by bins of latency: their most likely distributions.
 
-    Expectation and maximization: a first read is a hit or a miss as its latency makes it likely.
+    Expectation-maximization: a first read is a hit or a miss by the likelihood of its latency.
     """
 
     def __init__(self, hits: Floats, misses: Floats, first: Floats) -> None:
@@ -111,10 +111,10 @@ class _Split:
         )
 
 
-def _is_told(split: _Split, all_reads: Floats, latency: Floats, bins: np.ndarray) -> bool:
-    """Whether hits and misses are better than one distribution, and misses slower."""
+def _is_significant(split: _Split, all_reads: Floats, latency: Floats, bins: np.ndarray) -> bool:
+    """Whether two distributions fit better than one, and misses are slower."""
     alone = (all_reads * np.log(_shares(all_reads))).sum()
-    dearer = _BINS * np.log(all_reads.sum())  # as many numbers more: half the criterion of Schwarz
+    dearer = _BINS * np.log(all_reads.sum())  # extra parameters: half the Schwarz criterion
     middle = np.array(
         [
             np.median(latency[bins == each]) if (bins == each).any() else np.nan
@@ -132,7 +132,7 @@ def _median(shares: Floats, middle: Floats) -> float:
 
 
 def _cuts(distance: Floats) -> list[int]:
-    """Return after how many reads, in the order of distance, the memory may end."""
+    """Return the read counts, by ascending distance, at which the memory may end."""
     if not len(distance):
         return [0]
     span = np.geomspace(max(distance[0], BLOCK), distance[-1] + BLOCK, _CANDIDATES)
@@ -141,7 +141,7 @@ def _cuts(distance: Floats) -> list[int]:
 
 
 def _binned(latency: Floats) -> np.ndarray:
-    """Return the bin of each latency: of as many each, but finer among the slow ones."""
+    """Return the bin of each latency: equal counts, but finer among the slow ones."""
     shares = [
         *np.linspace(0, 0.8, _BINS // 2, endpoint=False)[1:],
         *1 - np.geomspace(0.2, 0.005, 8),
@@ -159,6 +159,6 @@ def _shares(counts: Floats) -> Floats:
 
 
 def _upper(first: Floats, hits: Floats) -> Floats:
-    """Return the first reads slower than nearly all hits: with them the search begins."""
+    """Return the first reads slower than nearly all hits, to start the search."""
     slow = np.cumsum(_shares(hits)) > 0.9
     return np.where(slow, first, 0.0)

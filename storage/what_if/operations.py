@@ -1,4 +1,4 @@
-"""Calls, made of the rows of a dataset's operations."""
+"""Calls from the rows of a dataset's operations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RANK = (
     *("other", "getattr", "access", "lookup", "list", "setattr"),
     *("rename", "remove", "create", "commit", "write", "read"),
 )
-"""Of the operations of a compound, what the call is: the last of these."""
+"""The operations by which a compound is classified: the last of these."""
 
 COLUMNS = ["time", "reply_time", "client", "client_port", "uid", "version", "xid", "op", "fh"]
 COLUMNS += ["new_fh", "ftype", "offset", "count", "reply_count", "stable", "size", "set_size"]
@@ -31,7 +31,7 @@ _CREATE = CLASSES.index("create")
 
 
 class Numbers:
-    """Numbers for values, from 1 in the order in which they were met; 0 is for none."""
+    """Numbers for values, from 1 in the order of first occurrence; 0 is none."""
 
     def __init__(self) -> None:
         self._numbers: dict[Any, int] = {}
@@ -62,12 +62,12 @@ class Numbers:
 
 
 class Maker:
-    """Makes calls of operations, and remembers what it needs to know of those before.
+    """Makes calls of operations, with the state from earlier ones.
 
     Args:
-        start: when the first call came, in microseconds since the epoch.
-        deaths: of the files.
-        births: what hints say of those that are made.
+        start: the time of the first call, in microseconds since the epoch.
+        deaths: the deaths of files.
+        births: the births of files, with their hints.
     """
 
     def __init__(self, start: int, deaths: Deaths, births: Births) -> None:
@@ -76,7 +76,7 @@ class Maker:
         self._streams, self._connections = Numbers(), Numbers()
 
     def calls(self, batch: pa.RecordBatch) -> dict[str, Ints]:
-        """Return the columns of `CALLS` of some operations."""
+        """Return the columns of `CALLS` for some operations."""
         op = batch["op"].dictionary_encode() if batch["op"].type == pa.utf8() else batch["op"]
         words = [CLASSES.index(_CLASS_OF.get(word, "other")) for word in op.dictionary.to_pylist()]
         kind = np.array([*words, 0], np.uint8)[_ints(op.indices)]
@@ -105,7 +105,7 @@ class Maker:
         return _one_a_compound(columns, batch)
 
     def _targets(self, batch: pa.RecordBatch, kind: Any, replied: Ints) -> Ints:
-        """Return what each call finds, makes, or takes the last name of."""
+        """Return the file that each call finds, makes, or removes the last name of."""
         found = self._files.of(batch["new_fh"])
         rows = np.flatnonzero(np.isin(kind, [CLASSES.index("remove"), CLASSES.index("rename")]))
         dying, dead = self._deaths.at(replied[rows])
@@ -116,13 +116,13 @@ class Maker:
 
 
 def _directories(batch: pa.RecordBatch) -> Ints:
-    """Return whether what is found or made by a name is a directory."""
+    """Return whether the file found or made by a name is a directory."""
     found: Ints = (_ints(batch["ftype"], 0) == _DIRECTORY).astype(np.uint8)
     return found
 
 
 def _ends(batch: pa.RecordBatch, kind: Any) -> Any:
-    """Return how long each file is then, where that is told and means something."""
+    """Return each file's length afterwards, where the call reports a meaningful one."""
     found = _ints(batch["size"], 0).astype(np.uint64)
     sets = kind == CLASSES.index("setattr")
     found[~np.where(sets, _valid(batch["set_size"]), _valid(batch["size"]))] = UNKNOWN
@@ -135,7 +135,7 @@ def _valid(column: pa.Array) -> Any:
 
 
 def _one_a_compound(columns: dict[str, Ints], batch: pa.RecordBatch) -> dict[str, Ints]:
-    """Of the operations of a compound of version 4 leave the one that the call is about."""
+    """Reduce each compound of version 4 to the operation that classifies it."""
     version = _ints(batch["version"])
     if not (version == 4).any():
         return columns

@@ -1,4 +1,4 @@
-"""A picture of variants: how long calls take with each, how far that is sure, and where it goes."""
+"""A picture of variants: latencies with each, their uncertainty, and where time goes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _THEMED = {
     _BAND: "var(--rule)",
     _NOW: "var(--guess)",
 }
-"""The colours that follow the page's, which is light or dark as its reader has it."""
+"""Colours that follow the page's light or dark scheme."""
 _BESIDE = 1.06
-"""So much wider than what it shows is a panel, so that nothing is cut off."""
+"""Factor by which a panel is wider than its contents, so that nothing is cut off."""
 _COLOURED = {
     "processor": COLOURS[0],
     "processor_queue": COLOURS[5],
@@ -40,14 +40,14 @@ _COLOURED = {
     "connection": "#777777",
 }
 _LEAST_SHARE = 0.01
-"""Parts that no variant spends so much of its mean on are not shown by themselves."""
+"""Parts below this share of the mean in every variant are not shown separately."""
 
 
 def picture(of: Comparison) -> str:
     """Return a picture as SVG: the median and the 95th percentile of each variant, best first.
 
-    Bars reach a standard deviation over the seeds to each side. Grey is what lies no farther from
-    the server as it is than the prediction is off.
+    Bars reach a standard deviation over the seeds to each side. Grey marks differences from the
+    current server that are within the error of the prediction.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""What was fitted and compared, for people and programs: tables, JSON, Parquet and HTML."""
+"""Fits and comparisons for people and programs: tables, JSON, Parquet and HTML."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from birthmark.data.common.durable import replaced, write_text
 from birthmark.data.common.plurals import counted
 from birthmark.data.common.sizes import in_words
 from birthmark.data.generated import in_dataset, label
+from birthmark.data.traces import unread
 from birthmark.storage.what_if.compare import COUNTS, PARTS, Comparison, Variant, why
 from birthmark.storage.what_if.fit import Fit, Unknown
 from birthmark.storage.what_if.held_out import METRICS, Row
@@ -25,7 +26,7 @@ from birthmark.training.reports.verdict import Verdict
 
 ERROR_HEADINGS = ("calls", "p50 μs", "predicted", "off", "p95 μs", "predicted", "off", "mean off")
 UNKNOWN_HEADINGS = ("fitted", "bounds")
-VARIANT_HEADINGS = ("μs", "beside now", "p50", "p95", "p99", "calls/s at most", "hits", "busiest")
+VARIANT_HEADINGS = ("μs", "than now", "p50", "p95", "p99", "calls/s at most", "hits", "busiest")
 
 FIGURES = pa.schema(
     [
@@ -42,7 +43,7 @@ FIGURES = pa.schema(
 
 
 STEADY = 0.05
-"""By so much a server's times may differ between the halves to be called the same."""
+"""Greatest difference between the halves at which a server counts as unchanged."""
 
 
 def error_rows(fit: Fit) -> list[tuple[str, ...]]:
@@ -56,8 +57,8 @@ def steadiness(fit: Fit) -> str:
     if longer is None:
         return "Too few calls came alone to tell whether the server was the same in both halves."
     if abs(longer) < STEADY:
-        told = "The server was the same in both halves: calls that came alone took as long"
-        return f"{told} ({longer:+.0%})."
+        steady = "The server was the same in both halves: calls that came alone took as long"
+        return f"{steady} ({longer:+.0%})."
     kinds = sorted(fit.drift.kinds.items(), key=lambda own: -abs(own[1]))[:3]
     most = ", ".join(f"{name} {away:+.0%}" for name, away in kinds)
     slower, more = ("slower", "longer") if longer > 0 else ("quicker", "less")
@@ -71,13 +72,13 @@ def steadiness(fit: Fit) -> str:
 def unknown_rows(fit: Fit) -> list[tuple[str, ...]]:
     """Return the name and `UNKNOWN_HEADINGS` of each unknown."""
     return [
-        (name, _number(own.value, own.unit) or "not told", _bounds(own))
+        (name, _number(own.value, own.unit) or "unknown", _bounds(own))
         for name, own in fit.unknowns.items()
     ]
 
 
 def unknown_reasons(fit: Fit) -> list[str]:
-    """Return why unknowns are not told, or only bounds of them, a sentence each."""
+    """Return why unknowns have no value, or only bounds, a sentence each."""
     return [f"{name}: {own.why}" for name, own in fit.unknowns.items() if own.why]
 
 
@@ -87,9 +88,9 @@ def variant_rows(of: Comparison) -> list[tuple[str, ...]]:
 
 
 def conclusion(of: Comparison) -> list[str]:
-    """Return what can be said of the variants, a sentence each."""
+    """Return the conclusions about variants, a sentence each."""
     kind = of.options.operation
-    told = []
+    sentences = []
     for each in of.variants:
         if each is of.now():
             continue
@@ -103,17 +104,17 @@ def conclusion(of: Comparison) -> list[str]:
             sentence = (
                 f"{each.name}: {verdict}{than} by {abs(change):.0%}: {why(each, before, kind)}"
             )
-        told.append("; ".join([sentence, *each.notes]))
-    return [*told, *(f"{name}: {why_not}" for name, why_not in of.untold.items())]
+        sentences.append("; ".join([sentence, *each.notes]))
+    return [*sentences, *(f"{name}: {why_not}" for name, why_not in of.not_simulated.items())]
 
 
 def verdict(of: Comparison) -> Verdict:
-    """Return how right the prediction is, what helps most, and what to do."""
+    """Return the accuracy of the prediction, the best variant, and the next step."""
     now = of.now()
     others = [each for each in of.variants if each is not now]
     faster = [each for each in others if of.verdict(each, now) == "faster"]
     if not faster:
-        none = "No variant can be told to be faster than the server as it is."
+        none = "No variant is measurably faster than the server as it is."
         return Verdict(promise(of), none, "Leave the server as it is, or try larger changes.")
     best = faster[0]
     change = 1 - best.value / max(now.value, 1e-3)
@@ -123,18 +124,18 @@ def verdict(of: Comparison) -> Verdict:
 
 
 def _no_difference(one: Variant, other: Variant) -> str:
-    """Return what there is to say of variants that are not ranked."""
+    """Return the sentence for variants that are not ranked."""
     if one.values != other.values:
-        return "no difference that can be told"
+        return "no measurable difference"
     in_memory = one.hit_ratio in (None, 1) and other.hit_ratio in (None, 1)
     return f"no difference{', for no read waits for a disk' if in_memory else ''}"
 
 
 def as_it_is(fit: Fit) -> str:
-    """Return what the server is taken to be, in words: what was known, fitted and assumed."""
+    """Return the assumed server in words: known, fitted and assumed settings."""
     own = fit.server
     memory = fit.unknowns.get("memory in use")
-    assumed = " (assumed: not told)" if memory is not None and memory.value is None else ""
+    assumed = " (assumed: unknown)" if memory is not None and memory.value is None else ""
     disks = f"{own.disks} of {own.drive}" if own.drive else f"{own.disks}, {_times(fit)}"
     return (
         f"{counted(own.threads, 'threads')}, {counted(own.processors, 'processors')},"
@@ -144,17 +145,17 @@ def as_it_is(fit: Fit) -> str:
 
 
 def _times(fit: Fit) -> str:
-    """Return from where the times of its disks are, in words."""
+    """Return the source of its disks' times, in words."""
     words = []
     for of in ("read", "write"):
         own = fit.unknowns.get(f"disk {of}")
-        told = "as told" if own is None else "assumed" if own.value is None else "as fitted"
-        words.append(f"{of}s {told}")
+        source = "as configured" if own is None else "assumed" if own.value is None else "as fitted"
+        words.append(f"{of}s {source}")
     return " and ".join(words)
 
 
 def promise(of: Comparison) -> str:
-    """Return by what variants are ranked, and which are not."""
+    """Return the ranking figure and its error, in words."""
     options = of.options
     ranked = f"Ranked by the {options.metric} latency of {options.operation} calls"
     if of.error == math.inf:
@@ -164,7 +165,7 @@ def promise(of: Comparison) -> str:
 
 
 def percent_off(error: float) -> str:
-    """Return an error that is a factor's logarithm, as a share in words."""
+    """Return an error as a share in words; it is given as a factor's logarithm."""
     return f"{math.expm1(error):.1%}"
 
 
@@ -173,6 +174,7 @@ def fit_json(fit: Fit) -> dict[str, Any]:
     of = fit.survey
     return {
         "dataset": str(of.dataset),
+        "unread": next(iter(unread.of_dataset(of.dataset)), None),
         "server_address": of.server,
         "generated": label(in_dataset(of.dataset)) or None,
         "period": of.period(),
@@ -204,14 +206,14 @@ def comparison_json(of: Comparison) -> dict[str, Any]:
         "ranked_by": {"operation": of.options.operation, "metric": of.options.metric},
         "error": error,
         "variants": variants,
-        "untold": of.untold,
+        "untold": of.not_simulated,
         "ranked_pairs": of.pairs(),
         "conclusion": conclusion(of),
     }
 
 
 FILES = ("what-if.html", "what-if.json", "what-if.parquet")
-"""What a report consists of."""
+"""Files of a report."""
 
 
 def write(of: Comparison, out: Path) -> None:
@@ -219,8 +221,8 @@ def write(of: Comparison, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / "what-if.json", json.dumps(comparison_json(of), indent=2) + "\n")
     write_text(out / "what-if.html", html(of))
-    with replaced(out / "what-if.parquet") as aside:
-        pq.write_table(table(of), aside)
+    with replaced(out / "what-if.parquet") as part:
+        pq.write_table(table(of), part)
 
 
 def html(of: Comparison) -> str:
@@ -294,7 +296,7 @@ def _variant_row(of: Comparison, each: Variant) -> Sequence[str]:
 
 
 def _bounds(of: Unknown) -> str:
-    """Return between what an unknown lies, in words."""
+    """Return the bounds of an unknown, in words."""
     low, high = _number(of.low, of.unit), _number(of.high, of.unit)
     if low and high:
         return low if low == high else f"{low} to {high}"
@@ -302,7 +304,7 @@ def _bounds(of: Unknown) -> str:
 
 
 def _number(value: float | None, unit: str) -> str:
-    """Return a value with its unit; nothing if there is none."""
+    """Return a value with its unit; empty for none."""
     if value is None or value == math.inf:
         return ""
     if unit == "yes or no":

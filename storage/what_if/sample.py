@@ -1,4 +1,4 @@
-"""The calls that a server is fitted to, with what is known of each of them."""
+"""The calls to which a server is fitted, with their attributes."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ FIRST = np.inf
 
 @dataclass(frozen=True)
 class Sample:
-    """Calls, one a row, of which a reply was seen.
+    """Calls with a reply, one a row.
 
     Attributes:
-        at: when they came, ns.
-        latency: until they were answered, μs.
-        kind: what they ask for, a number of `CLASSES`.
+        at: arrival times, ns.
+        latency: times until the reply, μs.
+        kind: their class, a number of `CLASSES`.
         bytes: data that they move.
         stable: whether they are writes that must be on stable storage.
-        outstanding: how many calls were not answered when they came.
-        behind: how many of these had come on the same connection.
-        distance: of reads, the bytes of other data touched since their data was; `FIRST`: never.
-            Not a number for all others, for reads that go on where one of the file ended, and for
-            those of which only a part was touched before.
-        dirty: of commits, and of stable writes, the bytes that are to be made stable. Not a number
-            for commits of what the server may have written unasked by then.
+        outstanding: the number of unanswered calls at their arrival.
+        behind: the number of these on the same connection.
+        distance: for reads, bytes of other data touched since their data was; `FIRST`: never. NaN
+            for all other calls, for sequential reads, and for reads with only a part touched
+            before.
+        dirty: for commits and stable writes, the bytes to make stable. NaN for commits of data that
+            the server may have written back by then.
     """
 
     at: Floats
@@ -62,7 +62,7 @@ class Sample:
 
     @property
     def alone(self) -> Bools:
-        """Which calls came when no other was under way: they took as long as their own service."""
+        """Calls that came when no other was under way: their latency is their service time."""
         found: Bools = self.outstanding == 0
         return found
 
@@ -72,7 +72,7 @@ class Sample:
 
 
 def sampled(batches: Iterable[pa.RecordBatch]) -> Sample:
-    """Return what is known of calls, which come in their order from the first one on."""
+    """Return a sample of calls, which come in order from the first one on."""
     parts, reuse = [], StorageReuse(BLOCK)
     for batch in batches:
         distances = reuse.touch(batch)
@@ -104,14 +104,14 @@ def _in_bytes(distances: pa.UInt64Array) -> pa.Array:
 
 
 def _outstanding(at: Ints, replied: Ints) -> Ints:
-    """Return how many calls had come and were not answered when each came."""
+    """Return the number of unanswered calls at each arrival."""
     came = np.searchsorted(np.sort(at), at, "left")
     answered = np.searchsorted(np.sort(replied), at, "right")
     return np.asarray(came - answered).clip(0)
 
 
 def _behind(columns: dict[str, Ints]) -> Ints:
-    """Return how many calls of its own connection were not answered when each came."""
+    """Return the number of unanswered calls of the same connection at each arrival."""
     order = np.argsort(columns["connection"], kind="stable")
     found = np.zeros(len(order), np.int64)
     starts = np.flatnonzero(np.diff(columns["connection"][order])) + 1
@@ -121,7 +121,7 @@ def _behind(columns: dict[str, Ints]) -> Ints:
 
 
 def _going_on(columns: dict[str, Ints]) -> Bools:
-    """Return which reads begin where a call before them ended in the same file."""
+    """Return which reads begin where an earlier call ended in the same file."""
     order = np.argsort(columns["file"], kind="stable")
     file, offset = columns["file"][order], columns["offset"][order]
     ends = offset + columns["bytes"][order]
@@ -160,22 +160,22 @@ _DIRTYING = ("write", "commit", "setattr", "create", "remove", "rename")
 
 
 class _Unstable:
-    """Blocks that were written and are not on disk, as far as calls tell, and since when."""
+    """Blocks that were written and are not known to be on disk, and since when."""
 
     def __init__(self) -> None:
         self._files: dict[int, tuple[int, set[int]]] = {}
 
     def add(self, file: int, blocks: range, at: int) -> None:
-        """Take note that blocks of a file are written."""
+        """Record that blocks of a file were written."""
         self._files.setdefault(file, (at, set()))[1].update(blocks)
 
     def take(self, file: int, at: int) -> float:
-        """Return the bytes of a file's blocks, which are stable now; not a number: not known."""
+        """Return the bytes of a file's blocks, which are stable now; NaN: not known."""
         since, blocks = self._files.pop(file, (at, set()))
         return len(blocks) * BLOCK if at - since < WRITE_BACK_NS else np.nan
 
     def cut(self, file: int, end: int) -> None:
-        """Take note that a file has so many bytes; `UNKNOWN`: as many as before."""
+        """Record a file's new length; `UNKNOWN`: no change."""
         if end != UNKNOWN and file in self._files:
             since, blocks = self._files.pop(file)
             left = {block for block in blocks if block * BLOCK < end}

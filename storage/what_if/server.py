@@ -1,4 +1,4 @@
-"""What a server is, as people write it down, and as the simulator takes it."""
+"""A server's settings, in users' notation and in the simulator's."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Quantiles = list[tuple[float, Annotated[float, Field(gt=0)]]]
 
 
 class Distribution(Strict):
-    """How long work takes."""
+    """Distribution of the duration of work."""
 
     quantiles: Quantiles = Field(
         description="shares from 0 to 1, and below what time that share of the work is done, μs"
@@ -27,33 +27,33 @@ class Distribution(Strict):
 
     @classmethod
     def constant(cls, micros: float, ns_per_byte: float = 0) -> Self:
-        """Return work that always takes as long."""
+        """Return work of constant duration."""
         return cls(quantiles=[(0, micros), (1, micros)], ns_per_byte=ns_per_byte)
 
     def median(self) -> float:
-        """Return what half of the work takes at most, without bytes, in microseconds."""
+        """Return the median in microseconds, without bytes."""
         at = next(place for place, own in enumerate(self.quantiles) if own[0] >= 0.5)
         (low, below), (high, above) = self.quantiles[max(at - 1, 0)], self.quantiles[at]
         part = (0.5 - low) / (high - low) if high > low else 1.0
         return float(below * (above / below) ** part)
 
     def scaled(self, factor: float) -> Self:
-        """Return work that takes so many times as long."""
+        """Return work that takes `factor` times as long."""
         times = [(share, time * factor) for share, time in self.quantiles]
         return type(self)(quantiles=times, ns_per_byte=self.ns_per_byte * factor)
 
     def for_simulator(self) -> dict[str, Any]:
-        """Return it as the simulator takes it, in nanoseconds."""
+        """Return it in the simulator's notation, in nanoseconds."""
         times = [(share, time * 1000) for share, time in self.quantiles]
         return {"quantiles": times, "per_byte": self.ns_per_byte}
 
 
-UNTOLD = Distribution.constant(50)
-"""What a call takes of a processor, where no capture tells it: assumed."""
+ASSUMED_WORK = Distribution.constant(50)
+"""Assumed processor time of a call without evidence in a capture."""
 
 
 class Server(Strict):
-    """A server: what an administrator knows of it, and what was fitted. Sizes are in bytes."""
+    """A server's known and fitted settings. Sizes are in bytes."""
 
     threads: int = Field(default=8, ge=1, description="threads that answer calls (nfsd)")
     processors: int = Field(default=1, ge=1, description="processors")
@@ -68,14 +68,16 @@ class Server(Strict):
         default=0, ge=0, le=1, description="of what is read first, the share found in memory"
     )
     link: int = Field(default=0, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: ReadAhead = Field(default="none", description="how it is told what to read ahead")
+    read_ahead: ReadAhead = Field(default="none", description="policy of read-ahead")
     read_ahead_most: int = Field(default=128 << 10, ge=4096, description="most bytes; of linux")
     read_ahead_table: Table = Field(default="none", description="entries/probes of its table")
     write_buffer: int = Field(default=0, ge=0, description="bytes that outlast a power failure")
     changes_to_disk: bool = Field(
         default=False, description="whether changes of names are on disk before they are answered"
     )
-    locks: bool = Field(default=False, description="whether who writes a file has it alone")
+    locks: bool = Field(
+        default=False, description="whether a writer has exclusive access to the file"
+    )
     disks: int = Field(default=1, ge=1, le=1000, description="how many disks")
     stripe: int = Field(default=64 << 10, ge=4096, description="bytes on a disk before the next")
     channels: int = Field(default=8, ge=1, description="requests that a disk serves at a time")
@@ -87,13 +89,13 @@ class Server(Strict):
         default=REGION, ge=1 << 20, le=64 << 20, description="bytes for what is hot"
     )
     disk_read: Distribution = Field(
-        default=Distribution.constant(100), description="what a read takes of a disk"
+        default=Distribution.constant(100), description="a disk's time for a read"
     )
     disk_write: Distribution = Field(
-        default=Distribution.constant(100), description="what a write takes until it is stable"
+        default=Distribution.constant(100), description="time until a write is stable"
     )
     work: dict[str, Distribution] = Field(
-        default={}, description="what calls take of a processor, by what they ask for"
+        default={}, description="processor time of calls, by class"
     )
 
     @model_validator(mode="after")
@@ -103,14 +105,14 @@ class Server(Strict):
         return self
 
     def for_simulator(self) -> str:
-        """Return it as the simulator takes it (native/storage/src/server/parameters.rs)."""
+        """Return it in the simulator's notation (native/storage/src/server/parameters.rs)."""
         return json.dumps(
             {
                 "threads": self.threads,
                 "processors": self.processors,
                 "in_turn": self.in_turn,
                 "connections": self.connections,
-                "work": [self.work.get(name, UNTOLD).for_simulator() for name in CLASSES],
+                "work": [self.work.get(name, ASSUMED_WORK).for_simulator() for name in CLASSES],
                 "link": self.link,
                 "memory": self.memory,
                 "block": BLOCK,
@@ -138,7 +140,7 @@ class Server(Strict):
     def _kind(self) -> dict[str, Any]:
         if self.drive is not None:
             drive = read_drive(self.drive).parameters()
-            drive["buffer"]["fast_writes"] = False  # in its buffer data is not stable
+            drive["buffer"]["fast_writes"] = False  # data in its buffer is not stable
             return {"drive": drive}
         reads, writes = self.disk_read.for_simulator(), self.disk_write.for_simulator()
         return {"flash": {"channels": self.channels, "read": reads, "write": writes}}
@@ -148,4 +150,4 @@ BLOCK = 4096
 """The size of a block of the cache."""
 
 WRITE_BACK_NS = 30_000_000_000
-"""After so long what was written goes to disk unasked."""
+"""Time after which written data goes to disk unasked."""

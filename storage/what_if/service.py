@@ -1,4 +1,4 @@
-"""How long work takes, from calls that came alone: they waited for nobody."""
+"""Service times, from calls that came alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from birthmark.storage.what_if.server import Distribution
 
 SHARES = (0.0, 0.01, 0.05, *(step / 20 for step in range(2, 19)), 0.95, 0.975, 0.99, 0.995, 0.999)
 LEAST_CALLS = 30
-"""So many calls are needed to tell a distribution."""
+"""Fewest calls for a distribution."""
 _SIZES = 8
 _LEAST_US = 1.0
 
@@ -17,7 +17,7 @@ _LEAST_US = 1.0
 def distribution(latency: Floats, moved: Floats, slope: float | None = None) -> Distribution:
     """Return the distribution of some latencies (μs), which grow with the bytes moved.
 
-    They grow by ``slope`` with each byte (μs), if that is known from others.
+    They grow by ``slope`` with each byte (μs), if that is known from elsewhere.
     """
     slope = per_byte(latency, moved) if slope is None else slope
     rest = np.maximum(latency - slope * moved, _LEAST_US)
@@ -27,9 +27,9 @@ def distribution(latency: Floats, moved: Floats, slope: float | None = None) -> 
 
 
 def per_byte(latency: Floats, moved: Floats) -> float:
-    """Return by how much the median grows with each byte (μs), at least 0.
+    """Return the growth of the median with each byte (μs), at least 0.
 
-    A line through the medians of calls of about the same size, weighted with their numbers.
+    A line through the medians of calls of similar size, weighted by their counts.
     """
     bounds = np.unique(np.quantile(moved, np.linspace(0, 1, _SIZES + 1)))
     group = np.searchsorted(bounds, moved, "left")

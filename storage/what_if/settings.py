@@ -1,4 +1,4 @@
-"""What fitting a server and comparing variants may be told. Commands make their options of it."""
+"""Settings of fitting a server and comparing variants. Commands make their options of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Metric = Literal["mean", "p50", "p95", "p99"]
 
 
 def _an_operation(name: str) -> str:
-    """Return the kind of call; raise ValueError if it is none."""
+    """Return the kind of call; raise ValueError for any other word."""
     kinds = ("all", *CLASSES)
     if name.split(" ")[0] not in kinds:
         raise ValueError(f"expected one of {', '.join(kinds)}")
@@ -22,19 +22,19 @@ def _an_operation(name: str) -> str:
 
 
 class FitOptions(Strict):
-    """How a server is fitted."""
+    """Options of a fit."""
 
     calls: int = Field(
-        default=200_000, ge=1000, description="most calls to fit to: the last of the first half"
+        default=200_000, ge=1000, description="most calls to fit to, at the end of the first half"
     )
     resamples: int = Field(
         default=20, ge=5, le=1000, description="draws of stretches of time, for the intervals"
     )
-    seeds: int = Field(default=3, ge=2, le=100, description="runs, each with a seed of its own")
+    seeds: int = Field(default=3, ge=2, le=100, description="runs, each with another seed")
 
 
 class WhatIfOptions(FitOptions):
-    """How variants are compared."""
+    """Options of comparing variants."""
 
     operation: Annotated[str, AfterValidator(_an_operation)] = Field(
         default="all", description="calls whose latency ranks: all, read, write, commit, lookup, …"

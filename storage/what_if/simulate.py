@@ -15,12 +15,12 @@ from birthmark.storage.what_if.server import Server
 from birthmark_native import StorageServer
 
 Issue = Literal["open", "dependent"] | dict[Literal["outstanding"], int]
-"""When calls come: as captured; as their callers wait for answers; or so many at every time."""
+"""When calls come: as captured; as their callers wait for answers; or a constant number at once."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What is simulated: a server, the seed, when calls come, and from when on it is measured."""
+    """A simulation: server, seed, issue model, and start of the measurement."""
 
     server: Server
     seed: int
@@ -29,7 +29,7 @@ class Run:
 
 
 def run(runs: Sequence[Run], calls: Iterable[pa.RecordBatch]) -> list[dict[str, Any]]:
-    """Return the outcome of each run; the calls are gone through once."""
+    """Return the outcome of each run, in one pass over the calls."""
     servers = [_made(each) for each in runs]
     for batch in calls:
         for server in servers:
@@ -38,7 +38,7 @@ def run(runs: Sequence[Run], calls: Iterable[pa.RecordBatch]) -> list[dict[str, 
 
 
 def each_call(of: Run, calls: Iterable[pa.RecordBatch]) -> tuple[Floats, Floats, Floats]:
-    """Return of each call when it came (ns), its latency (μs), and its bytes of disks."""
+    """Return each call's arrival (ns), latency (μs), and bytes on disks."""
     server = _made(of, each=True)
     for batch in calls:
         server.feed(batch)

@@ -1,7 +1,7 @@
-"""Captures of servers whose unknowns are known, because they are simulated.
+"""Captures of simulated servers, whose unknowns are known.
 
-Streams of calls that read, write, commit and look up files, some more often than others, are
-answered by a simulated server. What it is, a fit must find again.
+A simulated server answers streams of calls that read, write, commit and look up files, with uneven
+popularity. A fit must recover its settings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Variants of a server: what is known of it, and what is tried instead."""
+"""Variants of a server: known settings, and changes to try."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ SSD = {
 2.5 and 1.7 GB/s, 32 requests at a time."""
 
 NOW = "now"
-"""What the server as it is is called among its variants."""
+"""The name of the current server among its variants."""
 
 
 class Change(Strict):
-    """What is told of a server: what is known of it, or what a variant changes."""
+    """Settings of a server: the known ones, or those that a variant changes."""
 
     threads: int | None = Field(default=None, ge=1, le=65_536, description="threads (nfsd)")
     processors: int | None = Field(default=None, ge=1, le=4096, description="processors")
@@ -54,9 +54,7 @@ class Change(Strict):
     )
     memory: Size | None = Field(default=None, ge=4096, description="memory for data of files")
     link: Size | None = Field(default=None, ge=0, description="bytes a second; 0: no limit")
-    read_ahead: ReadAhead | None = Field(
-        default=None, description="how it is told what to read ahead"
-    )
+    read_ahead: ReadAhead | None = Field(default=None, description="policy of read-ahead")
     read_ahead_most: Size | None = Field(
         default=None, ge=4096, description="most bytes read ahead; of linux"
     )
@@ -65,7 +63,9 @@ class Change(Strict):
     )
     write_buffer: Size | None = Field(default=None, ge=0, description="NVRAM")
     changes_to_disk: bool | None = Field(default=None, description="names change on disk at once")
-    locks: bool | None = Field(default=None, description="who writes a file has it alone")
+    locks: bool | None = Field(
+        default=None, description="a writer has exclusive access to the file"
+    )
     disks: int | None = Field(default=None, ge=1, le=1000, description="disks, striped")
     stripe: Size | None = Field(
         default=None, ge=4096, description="bytes on a disk before the next"
@@ -74,29 +74,29 @@ class Change(Strict):
     drive: str | None = Field(default=None, description="a drive with an arm, by name or file")
     ssd: bool | None = Field(default=None, description="disks are SSDs of today, as assumed here")
     disk_read_us: float | None = Field(
-        default=None, gt=0, le=1e9, description="what a disk without an arm takes to read, μs"
+        default=None, gt=0, le=1e9, description="read time of a disk without an arm, μs"
     )
     disk_read_rate: Size | None = Field(
         default=None, ge=1, description="bytes a second that it reads, besides"
     )
     disk_write_us: float | None = Field(
-        default=None, gt=0, le=1e9, description="until what is written is stable, μs"
+        default=None, gt=0, le=1e9, description="time until a write is stable, μs"
     )
     disk_write_rate: Size | None = Field(
         default=None, ge=1, description="bytes a second that it writes, besides"
     )
     layout_hint: Policy | None = Field(
-        default=None, description="hints by which files lie on a drive"
+        default=None, description="hints for the layout of files on a drive"
     )
     region: Size | None = Field(
-        default=None, ge=1 << 20, le=64 << 20, description="bytes for what hints call hot"
+        default=None, ge=1 << 20, le=64 << 20, description="bytes of the region for hot files"
     )
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.model_fields_set:
-            told = ", ".join(type(self).model_fields)
-            raise ValueError(f"expected at least one of {told}; found none: it names nothing")
+            names = ", ".join(type(self).model_fields)
+            raise ValueError(f"expected at least one of {names}; found none")
         if self.drive is not None and self.ssd:
             raise ValueError("expected a drive or ssd, found both")
         if self.drive is not None:
@@ -107,25 +107,25 @@ class Change(Strict):
         return self
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings of a `Server` that it sets."""
-        told = self.model_dump(exclude_unset=True, exclude_none=True)
-        disks = dict(SSD) if told.pop("ssd", False) else {}
+        """Return the settings of a `Server` that this sets."""
+        settings = self.model_dump(exclude_unset=True, exclude_none=True)
+        disks = dict(SSD) if settings.pop("ssd", False) else {}
         for of in ("disk_read", "disk_write"):
-            micros, rate = told.pop(f"{of}_us", None), told.pop(f"{of}_rate", None)
+            micros, rate = settings.pop(f"{of}_us", None), settings.pop(f"{of}_rate", None)
             if micros is not None:
                 disks[of] = Distribution.constant(micros, 1e9 / rate if rate else 0)
-        return disks | told
+        return disks | settings
 
     def without_hint(self) -> Self | None:
-        """Return the same without hints; None: there is nothing else."""
+        """Return the same without hints; None if nothing else is set."""
         rest = self.model_fields_set - {"layout_hint", "region"}
-        told = self.model_dump(include=rest)
-        return type(self).model_validate(told) if rest else None
+        settings = self.model_dump(include=rest)
+        return type(self).model_validate(settings) if rest else None
 
     def of(self, server: Server) -> Server:
-        """Return the server with what this changes.
+        """Return the server with these changes.
 
-        Raises ValueError if a setting is of another read-ahead than the server then has.
+        Raises ValueError if a setting belongs to another read-ahead than the server then has.
         """
         changed = Server(**dict(server) | self.settings())
         for name, policies in (("most", ("linux",)), ("table", COUNTED)):
@@ -140,7 +140,7 @@ class Change(Strict):
         return changed
 
     def hint(self) -> Policy | None:
-        """Return which hints it follows, if it follows any."""
+        """Return the hints that it follows, if any."""
         return None if self.layout_hint == DEFAULT else self.layout_hint
 
 
@@ -160,18 +160,18 @@ class Questions(Strict):
         return self
 
     def known(self) -> dict[str, Any]:
-        """Return what is known of the server."""
+        """Return the known settings of the server."""
         return {} if self.server is None else self.server.settings()
 
 
 def questions(path: Path | None, tried: Sequence[str], model: str | None = None) -> Questions:
-    """Return what a file asks, if there is one, and what options ask: ``memory=64G,threads=16``.
+    """Return the questions of a file, if any, and of options: ``memory=64G,threads=16``.
 
-    A ``model`` takes the place of the file's.
+    ``model`` replaces the file's.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file or an option asks what cannot be; the message names file and key.
+        ValueError: the file or an option is impossible; the message names file and key.
     """
     found = Questions() if path is None else read_toml(path, Questions)
     options = {words: _change(words) for words in tried}
@@ -189,7 +189,7 @@ def refuse(
     model: str | None,
     named: Callable[[str], str] = "variants.{}".format,
 ) -> None:
-    """Raise ValueError for a variant that cannot be, of a server, with what it is ``named``."""
+    """Raise ValueError, with what it is ``named``, for an impossible variant of a server."""
     region: int | None = None
     for name, own in variants.items():
         try:
@@ -202,31 +202,31 @@ def refuse(
                 wanted = "expected --model, a compiled image or a registry, or layout_hint oracle"
                 raise ValueError(f"{wanted}; found {hint}")
             if region not in (None, changed.region):
-                told = f"expected {region:,} bytes, as of the hints before"
-                raise ValueError(f"region: {told}; found {changed.region:,}")
+                wanted = f"expected {region:,} bytes, as of the hints before"
+                raise ValueError(f"region: {wanted}; found {changed.region:,}")
             region = changed.region
         except ValueError as error:
             raise InvalidError([f"{named(name)}: {error}"]) from error
 
 
 def _change(words: str) -> Change:
-    """Return the change that an option's words name."""
-    told: dict[str, Any] = {}
+    """Return the change described by an option's words."""
+    settings: dict[str, Any] = {}
     for word in words.split(","):
         name, is_one, value = word.strip().partition("=")
         if not is_one or not value:
             raise InvalidError([f"--try {words}: expected SETTING=VALUE, found {word!r}"])
-        if name in told:
+        if name in settings:
             raise InvalidError([f"--try {words}: expected each setting once, found two of {name}"])
-        told[name] = _value(value)
+        settings[name] = _value(value)
     try:
-        return Change.model_validate(told)
+        return Change.model_validate(settings)
     except ValidationError as error:
         raise InvalidError([f"--try {words}: {own}" for own in reasons(error, Change)]) from error
 
 
 def _value(text: str) -> Any:
-    """Return a value as a TOML file would have it; other words are texts."""
+    """Return a value as in a TOML file; other words are texts."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

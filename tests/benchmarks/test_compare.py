@@ -70,8 +70,8 @@ def test_the_table_has_a_line_for_each_figure() -> None:
 
 def test_the_file_says_what_was_compared() -> None:
     found = figures("ingest", [(rates(1, 1), rates(2, 3))])
-    told = to_json(found, Namespace(old=COMMITS[0], new=COMMITS[1], rounds=1))
-    assert json.loads(json.dumps(told))["figures"] == [
+    result = to_json(found, Namespace(old=COMMITS[0], new=COMMITS[1], rounds=1))
+    assert json.loads(json.dumps(result))["figures"] == [
         {
             "what": "ingest",
             "name": "rows/s",
@@ -81,7 +81,7 @@ def test_the_file_says_what_was_compared() -> None:
             "work_ratio": {"median": 3, "least": 3, "most": 3},
         }
     ]
-    assert (told["old"]["hash"], told["new"]["name"]) == ("0" * 40, "after")
+    assert (result["old"]["hash"], result["new"]["name"]) == ("0" * 40, "after")
 
 
 def test_the_script_measures_all_that_can_be_asked_for() -> None:
@@ -104,8 +104,8 @@ def test_a_checkout_has_the_files_of_the_commit(tmp_path: Path) -> None:
 def test_the_script_needs_only_what_the_environment_of_a_commit_has() -> None:
     """It runs from no folder of the project, with nothing beside it importable."""
     command = [sys.executable, "-P", "-S", compare_measure.__file__]
-    told = subprocess.run([*command, "none", ".", ".", "1"], capture_output=True, text=True)
-    assert "KeyError: 'none'" in told.stderr
+    result = subprocess.run([*command, "none", ".", ".", "1"], capture_output=True, text=True)
+    assert "KeyError: 'none'" in result.stderr
 
 
 def test_a_rate_of_a_build_is_what_its_own_python_prints(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_each_predicate_has_a_row_at_each_level(
     measured: tuple[list[dict[str, Any]], str, Path],
 ) -> None:
     rows, printed, picture = measured
-    found = [(row["predicate"], row["told"]) for row in rows]
+    found = [(row["predicate"], row["scope"]) for row in rows]
     assert sorted(found) == sorted((k, at) for k in PREDICATES for at in ("directory", "nothing"))
     assert "births after noon until the next 1000 keep the bound" in " ".join(printed.split())
     assert picture.read_text().startswith("<?xml")
@@ -53,7 +53,7 @@ def test_the_best_threshold_in_hindsight_keeps_the_bound(
 def test_the_control_moves_thresholds(measured: tuple[list[dict[str, Any]], str, Path]) -> None:
     rows, _, _ = measured
     wrong = {
-        who: sum(row[who]["false_positives"] for row in rows if row["told"] == "directory")
+        who: sum(row[who]["false_positives"] for row in rows if row["scope"] == "directory")
         for who in ("served", "static")
     }
     assert wrong["served"] < wrong["static"]

@@ -16,7 +16,7 @@ ROW = ("lock", "directory")
 
 
 def stream(n: int = 4000, delay: int = SECOND) -> Stream:
-    """Return births ten to a step, of which the calibrated threshold is wrong of a tenth."""
+    """Return births ten to a step, where the calibrated threshold is wrong for a tenth."""
     random = np.random.default_rng(1)
     born = np.arange(n, dtype=np.int64) * STEP // 10
     scores = random.random(n)
@@ -30,7 +30,7 @@ def served(played: Stream) -> np.ndarray:
 
 def test_an_outcome_moves_no_answer_before_it_is_known() -> None:
     own = stream()
-    calibrated = own.said(own.static)
+    calibrated = own.answers(own.static)
     assert not np.array_equal(served(own), calibrated)
     assert np.array_equal(served(replace(own, known_at=own.known_at * 0 + UNKNOWN)), calibrated)
     first = int(np.flatnonzero(served(own) != calibrated)[0])
@@ -42,9 +42,9 @@ def test_an_outcome_moves_no_answer_before_it_is_known() -> None:
 def test_the_best_threshold_in_hindsight_is_the_lowest_that_keeps_the_bound() -> None:
     own = stream(500)
     best = own.best(0.05)
-    kept = [each for each in own.scores if (own.said(each) & ~own.truths).mean() <= 0.05]
-    assert best == min(kept)
-    assert own.best(0.0) is None or not (own.said(own.best(0.0)) & ~own.truths).any()
+    remaining = [each for each in own.scores if (own.answers(each) & ~own.truths).mean() <= 0.05]
+    assert best == min(remaining)
+    assert own.best(0.0) is None or not (own.answers(own.best(0.0)) & ~own.truths).any()
 
 
 def test_at_noon_names_change_and_what_becomes_of_files_does_not() -> None:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.linux import kernel, machine, user_mode
-from benchmarks.linux.bound import said
+from benchmarks.linux.bound import claimed
 from benchmarks.linux.counters import Counters, read_counters
 from benchmarks.linux.f2fs import policies, summary
 from benchmarks.linux.filling import FOLDER, fill
@@ -86,7 +86,7 @@ def test_a_build_becomes_what_changes_a_file_system(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_dirty_is_written_out_half_a_minute_later_unless_it_is_gone(tmp_path: Path) -> None:
+def test_dirty_data_is_written_out_half_a_minute_later_unless_removed(tmp_path: Path) -> None:
     def make(number: int) -> list[dict[str, Any]]:
         name = b"%d" % number
         return [
@@ -208,8 +208,8 @@ def test_a_list_is_wrong_of_the_births_that_became_what_it_does_not_say() -> Non
         life(b"e.tmp", 4.0, **{**data, "observed_until": 5.0}),  # not known
     )
     lists = Lists(cold=("html",), hot=("tmp",))
-    assert said(lists, lives, "hot")[:2] == (2, 1)
-    assert said(lists, lives, "cold")[:2] == (2, 1)
+    assert claimed(lists, lives, "hot")[:2] == (2, 1)
+    assert claimed(lists, lives, "cold")[:2] == (2, 1)
 
 
 def test_some_users_of_a_trace_are_kept_with_all_that_they_do(tmp_path: Path) -> None:
@@ -299,11 +299,11 @@ def test_modules_come_behind_those_that_they_need_and_built_in_ones_not_at_all(
 
 
 @pytest.mark.parametrize("text", ["panic", "birthmark: begins\nwork\nbirthmark: ends 1\n"])
-def test_a_script_that_does_not_come_to_a_good_end_is_told_with_what_it_printed(text: str) -> None:
+def test_reports_the_output_of_a_failed_script(text: str) -> None:
     with pytest.raises(kernel.MachineError, match=text.split("\n")[0]):
         machine.printed_by(text, "")
 
 
-def test_what_a_script_printed_is_told_without_what_the_kernel_did() -> None:
+def test_reports_a_script_s_output_without_the_kernel_s() -> None:
     text = "Booting\r\nbirthmark: begins\r\nwork\r\nbirthmark: ends 0\r\n"
     assert machine.printed_by(text, "") == "work\n"

@@ -85,7 +85,7 @@ def test_a_file_and_its_name_are_one_question_at_the_time_of_their_call() -> Non
     }
     calls = [row["born"] - CALL for row in (early, late)]
     assert found.times.tolist() == [round(call.timestamp() * 1e6) for call in calls]
-    assert json.loads(found.told[0]) == {
+    assert json.loads(found.full[0]) == {
         "name": "a.lock",
         "directory_handle": base64.b64encode(b"directory").decode(),
         **{"mode": 0o600, "uid": 1, "gid": 1, "client": "10.0.0.7"},
@@ -93,19 +93,19 @@ def test_a_file_and_its_name_are_one_question_at_the_time_of_their_call() -> Non
     }
 
 
-def test_who_is_told_less_does_not_name_the_directory() -> None:
+def test_requests_without_directory_history_omit_the_directory() -> None:
     found = asked_about(life(b"a", client="7", mode=None))
-    told, untold = json.loads(found.told[0]), json.loads(found.untold[0])
-    assert set(told) - set(untold) == {"directory_handle"}
-    assert "mode" not in told
+    result, bare = json.loads(found.full[0]), json.loads(found.bare[0])
+    assert set(result) - set(bare) == {"directory_handle"}
+    assert "mode" not in result
     bodies = [found.bodies(level) for level in LEVELS]
-    assert bodies == [found.told, found.untold, found.untold]
+    assert bodies == [found.full, found.bare, found.bare]
 
 
 def test_a_name_that_is_no_text_is_asked_about_in_base64() -> None:
-    (told,) = map(json.loads, asked_about(life(b"caf\xe9", client="7")).told)
-    assert "name" not in told
-    assert base64.b64decode(told["name_base64"]) == b"caf\xe9"
+    (result,) = map(json.loads, asked_about(life(b"caf\xe9", client="7")).full)
+    assert "name" not in result
+    assert base64.b64decode(result["name_base64"]) == b"caf\xe9"
 
 
 def test_a_birth_without_a_call_is_refused() -> None:
@@ -131,7 +131,7 @@ def test_less_is_known_of_a_create_than_evaluate_knows() -> None:
             ]
         )
     ]
-    assert known_at(create, "told") == create
+    assert known_at(create, "full") == create
     (less,) = known_at(create, "no_directory").to_pylist()
     (none,) = known_at(create, "bare").to_pylist()
     for row in (less, none):
@@ -151,7 +151,7 @@ TOGETHER = 1_000_000
 
 
 class Behind:
-    """A follower that knows all that it was told to wait for, and how long its pipe was then."""
+    """A follower that has processed all awaited input, and the length of its pipe then."""
 
     def __init__(self, pipe: io.BytesIO) -> None:
         self.pipe, self.known = pipe, 0
@@ -215,28 +215,28 @@ def test_at_once_the_follower_knows_all_replies_before_the_first_call(day: Day) 
         assert known == before[-1]
 
 
-def test_packets_are_given_as_captured_or_stamped_anew(day: Day) -> None:
+def test_packets_are_given_as_captured_or_stamped_again(day: Day) -> None:
     packets = day.packets
-    anew = packets.stamped(1, 3, np.array([1.5, 2.25]))
+    restamped = packets.stamped(1, 3, np.array([1.5, 2.25]))
     captured = packets.as_captured(1, 3)
-    assert len(anew) == len(captured)
-    path = Path(str(packets.content.filename)).with_name("anew.pcap")
-    path.write_bytes(packets.header + anew)
+    assert len(restamped) == len(captured)
+    path = Path(str(packets.content.filename)).with_name("stamped.pcap")
+    path.write_bytes(packets.header + restamped)
     assert Packets(path).times.tolist() == [1_500_000, 2_250_000]
     assert Packets(path).seconds.tolist() == [0, 0.75]
 
 
-def test_what_was_served_is_counted_where_the_outcome_is_known() -> None:
-    said = np.array([True, True, False, False, True])
+def test_counts_served_answers_with_a_known_outcome() -> None:
+    answer = np.array([True, True, False, False, True])
     known = np.array([True, True, True, True, False])
-    found = figures(said, known, np.array([True, False, True, False]))
+    found = figures(answer, known, np.array([True, False, True, False]))
     assert found == {"errors": 0.5, "true_positives": 0.25, "false_positives": 0.25}
 
 
 def row(served: float, evaluated: float, **others: Any) -> dict[str, Any]:
     shares = {"true_positives": 0.5, "false_positives": 0.0}
     who = {"served": served, "evaluated": evaluated} | others
-    return {"predicate": "lock", "level": "told"} | {
+    return {"predicate": "lock", "level": "full"} | {
         name: {"errors": errors, **shares} for name, errors in who.items()
     }
 
@@ -249,7 +249,7 @@ def test_the_summary_says_whether_what_is_asked_of_the_service_holds() -> None:
     assert "mean errors 12.00, MORE than those of rules" in summary([row(0.12, 0.1, rules=0.11)])
 
 
-def test_what_is_no_capture_cannot_be_played(tmp_path: Path, day: Day) -> None:
+def test_refuses_to_play_a_file_that_is_no_capture(tmp_path: Path, day: Day) -> None:
     with pytest.raises(SystemExit, match="expected a capture to be played, found a directory"):
         expect_capture(tmp_path)
     with pytest.raises(SystemExit, match=r"day2\.parquet: expected a capture to be played"):
@@ -266,7 +266,7 @@ def test_a_compressed_capture_is_a_day_like_the_plain_one(
     packed.write_bytes(gzip.compress(day.packets.content.tobytes()))
     found = read_day(packed, tmp_path / "scratch", model)
     assert found.packets.content.tobytes() == day.packets.content.tobytes()
-    assert found.questions.told == day.questions.told
+    assert found.questions.full == day.questions.full
 
 
 def test_a_speed_is_a_number_or_max(capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,7 +334,7 @@ def test_a_service_that_follows_nothing_answers_as_evaluate_without_history(
 
 
 @pytest.mark.deep
-def test_a_service_that_is_told_live_rests_on_the_directory(
+def test_a_service_with_live_history_uses_the_directory(
     measured: tuple[list[dict[str, Any]], str],
 ) -> None:
     rows, printed = measured
@@ -346,5 +346,5 @@ def test_a_service_that_is_told_live_rests_on_the_directory(
         own = [row["served"]["errors"] for row in rows if row["level"] == level]
         return float(np.mean(own))
 
-    assert errors("told") != errors("bare")
+    assert errors("full") != errors("bare")
     assert "the follower decoded" in printed

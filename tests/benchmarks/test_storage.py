@@ -55,14 +55,14 @@ def test_drives_without_a_trace_are_left_out(tmp_path: Path) -> None:
     assert found["barracuda"]["requests"] == 1
 
 
-def test_speed_is_told_of_all_that_is_served(
+def test_reports_the_speed_of_all_that_is_served(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["speed", "--requests", "2000", "--json"])
     storage_speed.main()
-    told = json.loads(capsys.readouterr().out)
-    assert len(told["requests_per_second"]) == 8
-    assert min(told["requests_per_second"].values()) > 0
+    result = json.loads(capsys.readouterr().out)
+    assert len(result["requests_per_second"]) == 8
+    assert min(result["requests_per_second"].values()) > 0
 
 
 def test_a_long_window_loses_the_stream_of_a_server_that_keeps_the_order() -> None:

@@ -11,7 +11,7 @@ from benchmarks import storage_loads, storage_places
 from birthmark.storage.loads import LOADS, Load, read_load
 
 
-def test_what_comes_again_in_order_is_told_from_what_comes_in_another() -> None:
+def test_distinguishes_repeats_in_order_from_others() -> None:
     first = np.arange(0, 40, 2) * storage_places.NEAR
     assert storage_places._in_order(np.r_[first, first]) == 1
     assert storage_places._in_order(np.r_[first, first[::-1]]) < 0.1

@@ -14,22 +14,7 @@ import pytest
 
 from birthmark import cli
 from birthmark.data.samples import DAYS
-
-COMMANDS = [
-    "ingest",
-    "dump",
-    "anonymize",
-    "scan",
-    "replay",
-    "workload",
-    "train",
-    "evaluate",
-    "report",
-    "nightly",
-    "models",
-    "serve",
-    "predict",
-]
+from tests.builders import captures
 
 
 def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -37,7 +22,7 @@ def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedPro
     return subprocess.run(command, input=stdin, capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", cli.COMMANDS)
 def test_every_command_explains_itself(command: str) -> None:
     run = birthmark(command, "--help")
     assert run.returncode == 0
@@ -50,10 +35,62 @@ def test_a_command_that_there_is_not_is_refused_with_one_that_is_like_it() -> No
     assert b"No such command 'ingets' (did you mean 'ingest'?)." in run.stderr
 
 
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_a_group_lists_each_command_on_one_line(name: str) -> None:
+    groups = [cli.command(name)]
+    for group in groups:
+        inner = getattr(group, "commands", {})
+        room = 80 - len("│  ") - len("  │") - max(map(len, inner), default=0)
+        for command in inner.values():
+            first, *_ = command.help.split("\n\n")
+            assert len(first) <= room, first
+            groups.append(command)
+
+
 @pytest.mark.parametrize("command", cli.COMMANDS)
 def test_the_line_of_a_command_is_the_first_of_its_own_help(command: str) -> None:
     line, *_ = cli.command(command).help.split("\n\n")
     assert " ".join(line.split()) == cli.COMMANDS[command]
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
+def test_the_help_fits_one_screen(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = birthmark(*arguments).stdout.decode().splitlines()
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80
+    listed = [*cli.GROUPS["Traces"], *cli.GROUPS["Models"]]
+    assert [line[13:].split()[0] for line in shown[2 : 2 + len(listed)]] == listed
+
+
+def test_the_help_lists_few_commands_in_groups_and_no_old_spelling() -> None:
+    assert list(cli.GROUPS) == ["Traces", "Models", "Service", "Placement and storage"]
+    assert len(cli.COMMANDS) <= 20
+    shown = birthmark("--help").stdout.decode()
+    for name, text in cli.COMMANDS.items():
+        assert re.search(rf" {name} +{re.escape(text)}", shown)
+    assert [old for old in cli.RENAMED if re.search(rf"^.{{13}}{old} ", shown, re.M)] == []
+    for group in ("models", "scan"):
+        within = birthmark(group, "--help").stdout.decode()
+        assert not re.search(r"│ (compare|top) ", within)
+
+
+REQUIRED = {
+    "evaluate report": ["--registry", "none", "--out", "report.html"],
+    "evaluate windows": ["--test", "/no/such/file"],
+    "models image": ["--out", "image"],
+}
+"""Options without which a command refuses its arguments."""
+
+
+@pytest.mark.parametrize(("old", "new"), cli.RENAMED.items())
+def test_an_old_spelling_runs_the_new_one_and_prints_it(old: str, new: str) -> None:
+    for arguments in (["--help"], ["/no/such/file", *REQUIRED.get(new, [])]):
+        before, now = birthmark(*old.split(), *arguments), birthmark(*new.split(), *arguments)
+        note, _, errors = before.stderr.decode().partition("\n")
+        assert note == f"birthmark: `birthmark {old}` is now `birthmark {new}`"
+        assert (before.returncode, before.stdout) == (now.returncode, now.stdout)
+        assert errors == now.stderr.decode()
 
 
 def completed(words: str) -> list[str]:
@@ -70,22 +107,26 @@ def completed(words: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("words", "completions"),
     [
         ("birthmark mo", ["models"]),
         ("birthmark models li", ["list"]),
         ("birthmark models list --re", ["--registry"]),
+        ("birthmark predict --mo", ["--model", "--mode"]),
         ("birthmark explain --mo", ["--model", "--mode"]),
+        ("birthmark evaluate --reg", ["--registry"]),
+        ("birthmark evaluate ver", ["versions"]),
+        ("birthmark layout f2fs li", ["lists"]),
         ("birthmark train --serve na", ["name"]),
         ("birthmark --ver", ["--version"]),
     ],
 )
-def test_a_command_line_is_completed(words: str, offered: list[str]) -> None:
-    assert completed(words) == offered
+def test_a_command_line_is_completed(words: str, completions: list[str]) -> None:
+    assert completed(words) == completions
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_is_told_how_to_complete(shell: str, tmp_path: Path) -> None:
+def test_completion_is_installed_for_a_shell(shell: str, tmp_path: Path) -> None:
     program = "import sys; sys.argv[0] = 'birthmark'; from birthmark.__main__ import main; main()"
     home = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
     run = subprocess.run(
@@ -139,6 +180,54 @@ def test_a_capture_without_nfs_is_warned_of(
     assert line.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("ingest --out d", "ingest --json --out d", "scan --out c.csv", "scan", "top --once"),
+        *("anonymize --mapping m --out d", "dump"),
+    ],
+)
+def test_the_first_line_says_what_could_not_be_read_and_what_to_do(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tls.pcap").write_bytes(captures.tls(records=7))
+    run = birthmark(*command.split(), "tls.pcap")
+    assert run.returncode == 0
+    first = run.stderr.decode().splitlines()[0]
+    assert first.startswith(
+        "birthmark: warning: tls.pcap: holds no NFS that could be read: 0% of 3,535 captured bytes"
+        " of NFS traffic could be read; 100% (3,535 bytes) is encrypted by TLS (RFC 9289): "
+    )
+    if "--json" in command:
+        assert json.loads(run.stdout)["warnings"] == [first.removeprefix("birthmark: warning: ")]
+
+
+def test_a_dataset_says_again_what_could_not_be_read_of_its_captures(tmp_path: Path) -> None:
+    trace, dataset = tmp_path / "tls.pcap", tmp_path / "day"
+    trace.write_bytes(captures.tls(records=7))
+    birthmark("ingest", trace, "--out", dataset)
+    for command in (
+        ("scan", dataset),
+        ("train", dataset, "--registry", tmp_path / "registry"),
+        ("storage", "fit", dataset),
+        ("storage", "what-if", dataset, "--try", "threads=16"),
+    ):
+        run = birthmark(*command)
+        assert run.stderr.startswith(f"birthmark: warning: {dataset}: 0% of 3,535 capt".encode())
+
+
+def test_the_status_of_a_follower_says_what_could_not_be_read(tmp_path: Path) -> None:
+    status = tmp_path / "status.json"
+    command = ("follow", "-", tmp_path / "days", "--status", status, "--json")
+    run = birthmark(*command, stdin=captures.tls(records=7))
+    assert run.returncode == 0
+    output = json.loads(status.read_text())["unread"]
+    assert output.startswith("0% of 3,535 captured bytes of NFS traffic could be read; 100%")
+    assert f"birthmark: warning: {output}\n".encode() in run.stderr
+    assert json.loads(run.stdout)["unread"] == output
+
+
 def test_ingest_says_what_compounds_of_version_4_held(tmp_path: Path) -> None:
     seeds = Path(__file__).resolve().parents[2] / "native/fuzz/corpus/capture"
     run = birthmark("ingest", seeds / "v4-fusenfs-0-24.pcap", "--out", tmp_path / "day")
@@ -147,7 +236,7 @@ def test_ingest_says_what_compounds_of_version_4_held(tmp_path: Path) -> None:
     assert "in compounds" in text
     assert "putrootfh" in text
     assert "not run   1 getattr, 1 getfh" in text
-    # 2 messages of the null procedure, and 8 compounds of which one was not answered
+    # 2 messages of the null procedure, and 8 compounds, one without a reply
     assert "17 = 9 calls + 8 replies" in text
 
 
@@ -202,26 +291,15 @@ def test_the_quickstart_ends_in_one_screen(tmp_path: Path) -> None:
     assert len(steps.splitlines()) == 4
     assert len(screen.splitlines()) <= 24
     assert all(len(line) <= 80 for line in screen.splitlines())
-    right, untold, guessed = map(int, re.search(RIGHT, screen, re.S).groups())  # type: ignore[union-attr]
-    assert guessed < untold < right
+    right, without, majority = map(int, re.search(RIGHT, screen, re.S).groups())  # type: ignore[union-attr]
+    assert majority < without < right
     assert len(re.findall(r"(?:right|wrong) *$", screen, re.M)) == 6
     assert "quickstart/report.html" in screen
     assert "Birthmark answers" not in printed
     assert "model" in (tmp_path / "quickstart" / "log").read_text()
 
 
-RIGHT = r"Right: (\d+)% of the answers .*, (\d+)% if it is\s+told nothing.*, (\d+)% by guessing"
-
-
-@pytest.mark.deep
-def test_the_quickstart_shows_every_command_when_asked(tmp_path: Path) -> None:
-    printed = quickstart(tmp_path, "--verbose")
-    for command in ("ingest", "train", "evaluate", "report", "serve", "dump"):
-        assert f"$ birthmark {command}" in printed
-    assert "Birthmark answers at http://127.0.0.1:" in printed
-    assert "answered by model" in printed
-    why = r"why lifespan<=5 of inbox.lock: (yes|no|unsure), \d+% of files like it, \d+% of all: "
-    assert re.search(why, printed)
+RIGHT = r"Accuracy: (\d+)% of the answers .*, (\d+)% without\s+history, (\d+)% for always"
 
 
 @pytest.mark.deep

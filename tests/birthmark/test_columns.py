@@ -41,25 +41,25 @@ COMMANDS = [
     "--help",
     "models list",
     "models show",
-    "models compare {before} {now}",
+    "evaluate versions {before} {now}",
     "models verify",
     "predict inbox.lock",
-    "explain inbox.lock",
-    "rules",
+    "predict --explain inbox.lock",
+    "models rules",
     "evaluate day2 --registry registry",
     "evaluate day2 --all-models --registry registry",
-    "report day2 --out report.html --registry registry",
+    "evaluate report day2 --out report.html --registry registry",
     "audit day2 --log log --out audit.html --registry registry",
-    "windows day1 day2 --test day2",
-    "image --out model.image",
-    "f2fs lists",
+    "evaluate windows day1 day2 --test day2",
+    "models image --out model.image",
+    "layout f2fs lists",
     "layout day2 --model registry --from 05:43 --to 05:45 --seeds 1 --cache 16M --mode preferred",
     "nightly --config night.toml --dry-run",
     "doctor --config night.toml --no-service",
     "storage fit day1",
     "storage what-if day1 --try memory=64G --try write_buffer=64M --out what-if",
     "storage attached nfs --requests 1000",
-    "storage paper 003 --seeds 1",
+    "storage paper 000 --seeds 1",
     "scan {trace} --out scan.parquet",
     "tokens add me --scope read --tokens tokens.json",
     "tokens list --tokens tokens.json",
@@ -106,10 +106,10 @@ def test_nothing_is_wider_than_80_columns(
         Path("registry", name).read_text().split()[-1] for name in ("history", "current")
     )
     words = command.format(before=before, now=now, trace=DAYS[1]).split()
-    code, said = on_terminal(words)
-    assert code in (0, 1), said
-    assert "Traceback" not in said
-    shown = lines(said)
+    code, output = on_terminal(words)
+    assert code in (0, 1), output
+    assert "Traceback" not in output
+    shown = lines(output)
     assert any(shown)
     assert [each for each in shown if cell_len(each) > 80] == []
 
@@ -123,5 +123,5 @@ def test_in_a_pipe_and_without_colour_no_command_colours(
     words = [sys.executable, "-m", "birthmark", *command.split()]
     piped = subprocess.run(words, capture_output=True, check=False)
     assert b"\x1b" not in piped.stdout + piped.stderr
-    _, said = on_terminal(command.split(), NO_COLOR="1")
-    assert not COLOURED.search(said)
+    _, output = on_terminal(command.split(), NO_COLOR="1")
+    assert not COLOURED.search(output)

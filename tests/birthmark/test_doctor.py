@@ -10,7 +10,6 @@ import socket
 import stat
 import struct
 import subprocess
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -32,9 +31,11 @@ from birthmark.training.config import Engine, read_config
 from birthmark.training.engine import opened
 from birthmark.training.nightly.intake import Entry, take_in
 from birthmark.training.nightly.run import nightly
-from birthmark.training.nightly.state import STATE, Keeper, kept, read
+from birthmark.training.nightly.state import STATE, Recorder, read, recording
 from birthmark.training.registry.versions import Registry
 from tests import needs
+from tests.archives import unpack
+from tests.builders import captures
 from tests.builders.lives import MONDAY, day_of_lives
 from tests.builders.traces import trace_of
 from tests.faults.disks import mounted
@@ -112,17 +113,17 @@ class Home:
 
     def found(self) -> dict[str, list[dict[str, str]]]:
         """Return the faults that are found, by check."""
-        code, said = self.doctor("--json")
-        told: dict[str, list[dict[str, str]]] = json.loads(said)["faults"]
-        assert code == (FAILED if told else 0)
-        return told
+        code, printed = self.doctor("--json")
+        report: dict[str, list[dict[str, str]]] = json.loads(printed)["faults"]
+        assert code == (FAILED if report else 0)
+        return report
 
     def set(self, line: str) -> None:
         """Add a setting of the service."""
         with (self.path / "serve.env").open("a") as file:
             file.write(f"{line}\n")
 
-    def told(self, **other: Any) -> None:
+    def report(self, **other: Any) -> None:
         """Let the last night have been another."""
         night = read(self.registry)
         assert night is not None
@@ -130,8 +131,8 @@ class Home:
 
     def follows(self, **other: Any) -> None:
         """Let the follower tell of itself."""
-        told = Status("captures", "followed").to_json() | {"state": "following", "lag": 0.1}
-        (self.path / "followed" / ".status.json").write_text(json.dumps(told | other))
+        report = Status("captures", "followed").to_json() | {"state": "following", "lag": 0.1}
+        (self.path / "followed" / ".status.json").write_text(json.dumps(report | other))
 
     def take_in(self, name: str, content: bytes) -> None:
         """Make a dataset of one more trace, as a night does."""
@@ -206,8 +207,8 @@ def serving(home: Home, registry: Path | None = None) -> Iterator[None]:
 def test_on_a_healthy_site_nothing_is_found(home: Home) -> None:
     with serving(home):
         assert home.found() == {}
-        code, said = home.doctor()
-    assert (code, said) == (0, "No fault found in 12 checks.\n")
+        code, printed = home.doctor()
+    assert (code, printed) == (0, "No fault found in 12 checks.\n")
 
 
 def test_a_certificate_that_is_valid_for_15_days_more_is_no_fault(home: Home) -> None:
@@ -220,14 +221,17 @@ def test_a_site_without_units_follower_and_service_may_be_healthy(home: Home) ->
     (home.path / "serve.env").unlink()
     text = CONFIG.replace('source = "captures"\n', "")
     home.config.write_text(text)
-    code, said = home.doctor()
+    code, printed = home.doctor()
     assert code == 0
-    assert said.startswith("No fault found in 12 checks, but not all could be looked at.\n")
-    assert "Not looked at: service: whether one answers, as you wished; units: systemd " in said
+    assert printed.startswith("No fault found in 12 checks, but some could not be made.\n")
+    assert (
+        "Not examined: service: whether the service answers, by --no-service; units: systemd "
+        in printed
+    )
 
 
 def cut(capture: bytes, size: int) -> bytes:
-    """Return a capture of which each packet has no more than so many bytes (tcpdump -s)."""
+    """Return a capture with packets cut to a length (tcpdump -s)."""
     found, at = capture[:24], 24
     while at < len(capture):
         seconds, part, held, whole = struct.unpack_from("<IIII", capture, at)
@@ -265,11 +269,9 @@ def tokens(home: Home, mode: int, content: str = "[]") -> None:
 
 def older(home: Home) -> None:
     """Let what an earlier release published be there, as after an upgrade."""
-    archives = Path(__file__).parents[1] / "upgrades" / "dbaf556.tar.xz"
+    archive = Path(__file__).parents[1] / "upgrades" / "dbaf556.tar.xz"
     shutil.rmtree(home.path / "registry" / "versions")
-    with tarfile.open(archives) as archive:
-        of_registry = [each for each in archive.getmembers() if "/registry/" in each.name]
-        archive.extractall(home.path, of_registry, filter="data")
+    unpack(archive, home.path, lambda name: "/registry/" in name)
     own(home.path / "registry")
 
 
@@ -288,9 +290,9 @@ def from_the_future(home: Home) -> None:
 def reaches(home: Home, days: int) -> None:
     """Let the dataset reach into the future."""
     intake = home.dataset / "intake.json"
-    told = json.loads(intake.read_bytes())
-    told["period"][1] = (datetime.now(UTC) + days * DAY).isoformat()
-    intake.write_text(json.dumps(told))
+    report = json.loads(intake.read_bytes())
+    report["period"][1] = (datetime.now(UTC) + days * DAY).isoformat()
+    intake.write_text(json.dumps(report))
 
 
 def flipped(path: Path) -> None:
@@ -315,13 +317,13 @@ def ended(path: Path, days: int) -> None:
 
 
 def failed(home: Home) -> None:
-    with pytest.raises(OSError, match="full"), kept(home.registry, home.path / "datasets"):
+    with pytest.raises(OSError, match="full"), recording(home.registry, home.path / "datasets"):
         raise OSError(28, "disk is full", "/srv/datasets")
 
 
 def hangs(home: Home) -> None:
     now = datetime.now(UTC)
-    home.told(began=now - 2 * DAY, ended=now - 3 * DAY)
+    home.report(began=now - 2 * DAY, ended=now - 3 * DAY)
     home.after.enter_context(durable.locked(home.path / "datasets" / ".lock"))
 
 
@@ -376,11 +378,11 @@ basicConstraints = CA:FALSE
 subjectAltName = IP:127.0.0.1
 extendedKeyUsage = serverAuth
 """
-"""Of a certificate authority of openssl, which says from when to when certificates are valid."""
+"""Configuration of a certificate authority of openssl, which sets the validity of certificates."""
 
 
 def pair(folder: Path, days: float, since: float = -30) -> tuple[Path, Path]:
-    """Make a certificate and its key in a folder, issued by an authority that is not told."""
+    """Make a certificate and its key in a folder, issued by an unknown authority."""
     openssl = needs.program("openssl")
     folder.mkdir(parents=True)
     (folder / "ca.cnf").write_text(CA)
@@ -426,13 +428,13 @@ def closed_certificate(home: Home) -> None:
 
 def renewed(home: Home) -> None:
     """Let the certificate be another one than the service took when it began."""
-    taken = certified(home, 90)
-    options = ("--ssl-certfile", str(taken[0]), "--ssl-keyfile", str(taken[1]))
+    ingested = certified(home, 90)
+    options = ("--ssl-certfile", str(ingested[0]), "--ssl-keyfile", str(ingested[1]))
     place = Path(home.after.enter_context(tempfile.TemporaryDirectory()))
     service = home.after.enter_context(started(home.registry.path, place, *options))
     home.url = service.url
     assert home.found() == {}
-    for new, old in zip(pair(home.path / "new", 90), taken, strict=True):
+    for new, old in zip(pair(home.path / "new", 90), ingested, strict=True):
         shutil.copyfile(new, old)
 
 
@@ -458,7 +460,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     "tokens are open to all": (
         lambda home: tokens(home, 0o644),
         "secrets",
-        "is a secret that all users may read",
+        "is a secret that all users can read",
     ),
     "tokens are closed to the user": (
         lambda home: tokens(home, 0o000),
@@ -509,11 +511,15 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     "a dataset is of the future": (lambda home: reaches(home, 9), "clock", "after this host's"),
     "a version is of the future": (from_the_future, "clock", "was made at"),
     "the clock was set back since the last night": (
-        lambda home: home.told(began=datetime.now(UTC) + DAY, ended=datetime.now(UTC) + DAY),
+        lambda home: home.report(began=datetime.now(UTC) + DAY, ended=datetime.now(UTC) + DAY),
         "clock",
         "the last night began at",
     ),
-    "a disk has no room for a week": (lambda home: home.told(written=1 << 50), "space", "7 nights"),
+    "a disk has no room for a week": (
+        lambda home: home.report(written=1 << 50),
+        "space",
+        "7 nights",
+    ),
     "a disk is small": (lambda home: small_disk(home, "64M"), "space", "free on its disk"),
     "a disk has no room for files": (
         lambda home: small_disk(home, "4G", "nr_inodes=200"),
@@ -540,6 +546,11 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
         "capture",
         "hold no NFS",
     ),
+    "the capture is encrypted": (
+        lambda home: home.take_in("tls.pcap", captures.tls(7)),
+        "capture",
+        "is encrypted by TLS",
+    ),
     "the capture cuts packets": (
         lambda home: home.take_in("cut.pcap", cut(capture_in(home.path), 200)),
         "capture",
@@ -550,15 +561,15 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
         "capture",
         "were lost on the way",
     ),
-    "no follower tells how it is": (
+    "no follower writes its status": (
         lambda home: (home.path / "followed" / ".status.json").unlink(),
         "follower",
-        "no follower tells",
+        "no follower writes",
     ),
     "the follower is dead": (
         lambda home: home.follows(now=(datetime.now(UTC) - DAY).isoformat()),
         "follower",
-        "told last how it is",
+        "the follower's last status is of",
     ),
     "the follower is behind": (
         lambda home: home.follows(lag=61.0),
@@ -573,12 +584,12 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     "the live history is gone": (
         lambda home: (home.path / "run" / "history").unlink(),
         "follower",
-        "the live history tells nothing",
+        "the live history is not used",
     ),
     "the live history is stale": (
         lambda home: home.set("BIRTHMARK_HISTORY_AGE=0.000001"),
         "follower",
-        "the live history tells nothing",
+        "the live history is not used",
     ),
     "a run that was killed left remains": (
         lambda home: left(home.path / "datasets" / ".incoming" / "abc"),
@@ -626,22 +637,22 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     ),
     "the last night failed": (failed, "nights", "/srv/datasets: disk is full"),
     "the last night was killed": (
-        lambda home: Keeper(home.registry, home.path / "datasets"),
+        lambda home: Recorder(home.registry, home.path / "datasets"),
         "nights",
         "was killed",
     ),
     "no night has come": (
-        lambda home: home.told(succeeded=datetime.now(UTC) - 5 * DAY),
+        lambda home: home.report(succeeded=datetime.now(UTC) - 5 * DAY),
         "nights",
-        "no night has succeeded lately",
+        "no night has succeeded recently",
     ),
     "the last night refused traces": (
-        lambda home: home.told(did={"refused": 2}),
+        lambda home: home.report(did={"refused": 2}),
         "nights",
         "refused 2 traces or directories",
     ),
     "datasets are left out": (
-        lambda home: home.told(did={"left_out": 1}),
+        lambda home: home.report(did={"left_out": 1}),
         "nights",
         "1 dataset of the last night is left out",
     ),
@@ -650,7 +661,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
         "service",
         "does not answer",
     ),
-    "the service has no model": (no_model, "service", "has no model"),
+    "the service has no model": (no_model, "service", "has no usable model"),
     "the service answers from another version": (another_version, "service", "is published"),
     "a unit is missing": (
         lambda home: (home.path / "units" / "birthmark-follow.service").unlink(),
@@ -660,7 +671,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
     "a unit is of another configuration": (
         lambda home: flipped(home.path / "units" / "birthmark.service"),
         "units",
-        "is not as this release makes it",
+        "differs from this release's unit",
     ),
     "the timer is off": (
         lambda home: (home.path / "units/timers.target.wants/birthmark-nightly.timer").unlink(),
@@ -674,7 +685,7 @@ WITH_IT = {
     "the service answers from another version": {"registry"},
     "the certificate was renewed, and is not served": {"service"},  # it is not trusted here now
 }
-"""What else is found rightly."""
+"""Other checks that also find a fault."""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -686,9 +697,9 @@ def test_each_fault_is_found_and_no_other(home: Home, fault: str) -> None:
     assert any(says in each["what"] for each in found[check]), found
     assert found.keys() <= {check} | WITH_IT.get(fault, set()), found
     assert all(each["where"] and each["do"] for each in found[check])
-    code, said = home.doctor()
+    code, printed = home.doctor()
     assert code == FAILED
-    assert said.splitlines()[0].endswith(f"found: {', '.join(found)}.")
+    assert printed.splitlines()[0].endswith(f"found: {', '.join(found)}.")
 
 
 @pytest.mark.parametrize(
@@ -699,21 +710,21 @@ def test_each_fault_is_found_and_no_other(home: Home, fault: str) -> None:
         (CONFIG.replace("[audit]\nlog", "[audit]\nlgo"), "did you mean 'log'"),
     ],
 )
-def test_a_configuration_that_cannot_be_read_is_told_at_once(
+def test_a_configuration_that_cannot_be_read_is_reported_at_once(
     home: Home, text: str, says: str
 ) -> None:
     home.config.write_text(text)
-    code, said = home.doctor()
+    code, printed = home.doctor()
     assert code == MISCONFIGURED
-    assert says in said
-    assert "birthmark.toml" in said
+    assert says in printed
+    assert "birthmark.toml" in printed
 
 
-def test_a_setting_of_the_service_that_is_none_is_told_at_once(home: Home) -> None:
+def test_an_unknown_setting_of_the_service_is_reported_at_once(home: Home) -> None:
     home.set("BIRTHMARK_TOKNES=/etc/tokens.json")
-    code, said = home.doctor()
+    code, printed = home.doctor()
     assert code == MISCONFIGURED
-    assert "serve.env: BIRTHMARK_TOKNES: there is no such setting" in said
+    assert "serve.env: BIRTHMARK_TOKNES: there is no such setting" in printed
 
 
 def test_it_changes_nothing(home: Home) -> None:

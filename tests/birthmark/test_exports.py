@@ -1,4 +1,4 @@
-"""What `birthmark` itself offers to programs."""
+"""The names that `birthmark` exports."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def model() -> TrainedModel:
     return TrainedModel(calibration=0).fit(FILES, NAMES, asked, kinds=["able", "rules"])
 
 
-def test_what_is_shown_of_an_object_says_what_it_is(model: TrainedModel, tmp_path: Path) -> None:
+def test_the_repr_of_an_object_describes_it(model: TrainedModel, tmp_path: Path) -> None:
     stored = Stored("20261121T092524Z-59fe51", {"serve": "best"}, model)
     shown: dict[str, Any] = {
         "<TrainedModel: nothing learned yet>": TrainedModel(),
@@ -78,7 +78,7 @@ def test_what_is_shown_of_an_object_says_what_it_is(model: TrainedModel, tmp_pat
     assert repr(assess(model, FILES, NAMES)).startswith("<Assessment, rows: 12 of evaluation, ")
 
 
-def test_what_is_shown_of_a_trace_names_it(tmp_path: Path) -> None:
+def test_the_repr_of_a_trace_names_it(tmp_path: Path) -> None:
     text = tmp_path / "day.txt"
     text.write_text(trace_of(ROWS))
     assert repr(birthmark.open_trace(text)) == f"<Trace of {text}: nfsdump>"
@@ -88,14 +88,14 @@ def test_what_is_shown_of_a_trace_names_it(tmp_path: Path) -> None:
     assert repr(TablesDump(tmp_path)) == f"<TablesDump of {tmp_path}>"
 
 
-def test_what_is_shown_of_a_client_has_no_secret() -> None:
+def test_the_repr_of_a_client_has_no_secret() -> None:
     with birthmark.Client("http://me:secret@127.0.0.1:1", token="secret") as client:
         assert repr(client) == "<Client of http://127.0.0.1:1>"
     there = birthmark.AsyncClient("unix:/run/birthmark.sock")
     assert repr(there) == "<AsyncClient of unix:/run/birthmark.sock>"
 
 
-def test_what_is_shown_of_a_comparison_of_layouts_is_one_line() -> None:
+def test_the_repr_of_a_comparison_of_layouts_is_one_line() -> None:
     shown = repr(comparison())
     assert shown.startswith("<Comparison of Default, HotDir, ")
     assert shown.endswith(" on 2 days of CAMPUS>")

@@ -1,4 +1,7 @@
-"""What commands import: nothing that they do not use, so that they start soon and stay small."""
+"""Imports of commands: only what they use, so that they start fast and stay small.
+
+Tests also data/common/without_pandas.py.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +38,13 @@ main()
 
 OWN = {"birthmark", "birthmark_native"}
 ENVIRONMENT = {"__editable___birthmark_0_1_0_finder", "cython_runtime", "sitecustomize"}
-"""What is imported by the interpreter and compilers, and is no package."""
+"""Modules of the interpreter and compilers, which are no packages."""
 
 LINE = {"annotated_doc", "rich", "shellingham", "typer"}
-"""What reads a command line."""
+"""Packages that parse a command line."""
 
 HELP = LINE | {"attr", "markdown_it", "mdurl", "pygments"}
-"""What shows help; rich asks for attrs, too, where others brought it."""
+"""Packages that show help; rich imports attrs, too, if it is installed."""
 
 OPTIONS = LINE | {
     "annotated_types",
@@ -50,10 +53,10 @@ OPTIONS = LINE | {
     "typing_extensions",
     "typing_inspection",
 }
-"""What reads the options of a command."""
+"""Packages that parse the options of a command."""
 
 TABLES = OPTIONS | {"cloudpickle", "dateutil", "numpy", "pyarrow", "six"}
-"""What reads and writes tables."""
+"""Packages that read and write tables."""
 
 SERVICE = TABLES | {
     "anyio",
@@ -70,7 +73,7 @@ SERVICE = TABLES | {
     "uvicorn",
     "uvloop",
 }
-"""What answers over HTTP."""
+"""Packages that answer over HTTP."""
 
 
 def third_party(modules: Path) -> set[str]:
@@ -122,12 +125,12 @@ def test_the_version_takes_what_reads_the_line(imported) -> None:
     assert imported("--version") <= LINE
 
 
-@pytest.mark.parametrize("command", ["ingest", "dump", "scan", "explain", "serve", "train"])
+@pytest.mark.parametrize("command", ["ingest", "dump", "scan", "predict", "serve", "train"])
 def test_help_of_a_command_imports_what_reads_its_options(imported, command: str) -> None:
     assert imported(command, "--help") <= HELP | OPTIONS
 
 
-@pytest.mark.parametrize("words", ["birthmark in", "birthmark explain --m", "birthmark scan t"])
+@pytest.mark.parametrize("words", ["birthmark in", "birthmark predict --m", "birthmark scan t"])
 def test_completion_imports_what_reads_options(imported, words: str) -> None:
     asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
     assert imported(_BIRTHMARK_COMPLETE="complete_bash", **asked) <= OPTIONS | HELP
@@ -155,10 +158,10 @@ def test_explain_imports_what_reads_tables_whatever_learned(
     imported, registry: Path, kind: str
 ) -> None:
     asked = ("inbox.lock", "--mode", "0600", "--model", kind, "--registry", registry)
-    assert imported("explain", *asked) <= TABLES
+    assert imported("predict", "--explain", *asked) <= TABLES
 
 
-def test_tokens_are_kept_without_tables_and_the_service(imported, tmp_path: Path) -> None:
+def test_tokens_need_no_tables_and_no_service(imported, tmp_path: Path) -> None:
     path = tmp_path / "tokens.json"
     assert imported("tokens", "add", "nas", "--scope", "predict", "--tokens", path) <= OPTIONS
 
@@ -179,7 +182,7 @@ def served(registry: Path, modules: Path) -> Iterator[httpx.Client]:
 
 
 @pytest.mark.deep
-def test_who_answers_over_http_holds_nothing_to_learn_with(registry: Path, tmp_path: Path) -> None:
+def test_the_service_imports_nothing_for_training(registry: Path, tmp_path: Path) -> None:
     with served(registry, tmp_path / "modules.json") as client:
         for path in ("/v1/predictions", "/v1/explanations"):
             assert client.post(path, json={"name": "inbox.lock"}).status_code == 200

@@ -1,4 +1,4 @@
-"""What makes a system run Birthmark by itself is what that system takes, and tight."""
+"""The files by which a system runs Birthmark are valid there, and hardened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from benchmarks.soak import ALLOCATOR
 from birthmark import exits
 from birthmark.cli import app
-from birthmark.install import SYSTEMS, File, Site, files
+from birthmark.install import FOLLOW_BASE, SYSTEMS, File, Site, files
 from birthmark.install.access import closed
 from birthmark.layout_hint.f2fs.settings import Places
 from birthmark.training.config import Followed, read_config
@@ -118,10 +118,10 @@ def test_units_may_write_to_what_they_keep_and_no_more(tmp_path: Path) -> None:
     serve = directives(units["birthmark.service"].text)
     night = directives(units["birthmark-nightly.service"].text)
     follow = directives(units["birthmark-follow.service"].text)
-    kept = "/srv/birthmark"
-    assert follow["ReadWritePaths"] == [f"{kept}/followed"]
-    assert serve["ReadWritePaths"] == [f"{kept}/registry", f"{kept}/log"]
-    assert night["ReadWritePaths"] == [f"{kept}/registry", f"{kept}/datasets"]
+    stored = "/srv/birthmark"
+    assert follow["ReadWritePaths"] == [f"{stored}/followed"]
+    assert serve["ReadWritePaths"] == [f"{stored}/registry", f"{stored}/log"]
+    assert night["ReadWritePaths"] == [f"{stored}/registry", f"{stored}/datasets"]
     assert serve["RuntimeDirectory"] == ["birthmark"]
     for unit in (serve, night, follow):
         assert unit["ProtectSystem"] == ["strict"]
@@ -152,12 +152,12 @@ def test_the_lists_of_f2fs_are_refreshed_after_a_night_where_the_settings_name_d
     night = directives(units["birthmark-nightly.service"].text)
     assert night["OnSuccess"] == ["birthmark-f2fs@sda1.service", "birthmark-f2fs@dm-0.service"]
     lists = directives(units["birthmark-f2fs@.service"].text)
-    assert lists["ExecStart"][0].split()[1:] == ["f2fs", "lists", "%i", "--write"]
+    assert lists["ExecStart"][0].split()[1:] == ["layout", "f2fs", "lists", "%i", "--write"]
     assert lists["Environment"] == ["BIRTHMARK_REGISTRY=/srv/birthmark/registry"]
     assert lists["ConditionPathExists"] == ["/sys/fs/f2fs/%i/extension_list"]
     assert (lists["User"], lists["Group"]) == (["root"], ["daemon"]), "no other may write there"
-    kept = Places.model_fields["before"].default
-    assert [f"/var/lib/{own}" for own in lists["StateDirectory"]] == [str(kept)]
+    stored = Places.model_fields["before"].default
+    assert [f"/var/lib/{own}" for own in lists["StateDirectory"]] == [str(stored)]
     assert lists["ProtectKernelTunables"] == ["no"], "the lists are one"
     assert night["ProtectKernelTunables"] == ["yes"]
     lone = named.settings.model_copy(update={"f2fs": None})
@@ -220,6 +220,14 @@ def test_the_service_has_the_memory_that_its_workers_may_take(
     assert serve["OOMPolicy"] == ["continue"], "others go on while one is replaced"
     night = directives(units["birthmark-nightly.service"].text)
     assert "MemoryMax" not in night, "what a night takes grows with the files that live"
+
+
+def test_the_follower_has_the_memory_of_its_budget_and_of_its_program(tmp_path: Path) -> None:
+    for follow, budget in (("[follow]\n", 800), ("[follow]\nmemory = 300\n", 300)):
+        units = made("systemd", site(tmp_path, follow=follow))
+        unit = directives(units["birthmark-follow.service"].text)
+        assert unit["MemoryMax"] == [f"{budget + FOLLOW_BASE}M"]
+        assert f" --memory {budget} " in unit["ExecStart"][0]
 
 
 def test_units_may_use_the_network_where_something_is_asked_there(tmp_path: Path) -> None:
@@ -298,7 +306,7 @@ def test_the_command_prints_what_it_otherwise_writes(tmp_path: Path, system: str
         assert path.stat().st_mode & 0o777 == file.mode
 
 
-def test_what_would_have_to_be_quoted_is_refused(tmp_path: Path) -> None:
+def test_paths_that_would_need_quotes_are_refused(tmp_path: Path) -> None:
     good = site(tmp_path)
     with pytest.raises(ValueError, match="expected a user's name"):
         Site(good.config, good.settings, "root; reboot")
@@ -311,7 +319,7 @@ def test_a_socket_has_a_directory_of_its_own(tmp_path: Path) -> None:
     """Its directory is given to the user, and others cannot see what is in /tmp of a service."""
     good = site(tmp_path)
     for path in ("/run/birthmark.sock", "/var/run/birthmark.sock", "/tmp/birthmark/socket"):
-        with pytest.raises(ValueError, match="a directory of its own"):
+        with pytest.raises(ValueError, match="a separate directory"):
             Site(good.config, good.settings, "daemon", Path(path))
 
 
@@ -383,11 +391,11 @@ def test_exit_codes_tell_a_wrong_configuration_from_another_run_at_work(tmp_path
     )
     absent = run("nightly", "--config", str(config))
     assert absent.exit_code == exits.REFUSED
-    assert f"{tmp_path}/traces: is no directory" in absent.stdout
+    assert f"{tmp_path}/traces: is not a directory" in absent.stdout
     (tmp_path / "traces").mkdir()
     quiet = run("nightly", "--config", str(config))
     assert quiet.exit_code == 0
-    assert f"{tmp_path}/traces/*: no file is called so; {tmp_path}/traces is empty" in quiet.stdout
+    assert f"{tmp_path}/traces/*: no file matches; {tmp_path}/traces is empty" in quiet.stderr
     with (tmp_path / "datasets/.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         busy = run("nightly", "--config", str(config))
@@ -402,7 +410,7 @@ def test_exit_codes_tell_a_wrong_configuration_from_another_run_at_work(tmp_path
 @pytest.mark.parametrize(
     "option", [("--tokens", "birthmark.toml"), ("--tokens", "none"), ("--tokens", "."), LOG]
 )
-def test_a_service_that_cannot_do_what_it_is_told_is_misconfigured(
+def test_a_service_with_impossible_settings_is_misconfigured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

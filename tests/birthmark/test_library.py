@@ -46,7 +46,8 @@ class Learned:
 
     def write(self, out: Path, kind: str, *options: str) -> Path:
         """Write the model of a kind to a file, as users do."""
-        asked = ["image", "--registry", str(self.registry), "--model", kind, "--out", str(out)]
+        asked = ["models", "image", "--model", kind]
+        asked += ["--registry", str(self.registry), "--out", str(out)]
         result = CliRunner().invoke(app, [*asked, *options])
         assert result.exit_code == 0, result.output
         return out
@@ -60,7 +61,7 @@ class Library:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What compilers and programs find it by."""
+        """Variables by which compilers and programs find it."""
         found = {"PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig"}
         return {**os.environ, **found, "LD_LIBRARY_PATH": f"{self.prefix}/lib"}
 
@@ -124,14 +125,14 @@ def read(printed: bytes) -> dict[bytes, dict[str, tuple[str, str]]]:
 def expected(learned: Learned, kind: str) -> dict[bytes, dict[str, tuple[str, str]]]:
     """Return the same as the models say it in Python."""
     requests = [{"name": name, "mode": 0o600} for name in learned.names]
-    said = learned.model.say(from_requests(requests), kind, "bounded")
+    answers_by_key = learned.model.answer(from_requests(requests), kind, "bounded")
 
     def likely(key: str, row: int) -> str:
-        share = said[key].probability(row)
+        share = answers_by_key[key].probability(row)
         return "-" if share is None else f"{share:.4f}"
 
     return {
-        name: {key: (each.word(row), likely(key, row)) for key, each in said.items()}
+        name: {key: (each.word(row), likely(key, row)) for key, each in answers_by_key.items()}
         for row, name in enumerate(learned.names)
     }
 
@@ -141,9 +142,9 @@ def test_a_program_in_c_says_what_the_models_say_in_python(
     kind: str, learned: Learned, library: Library, ask: Path, tmp_path: Path
 ) -> None:
     model = learned.write(tmp_path / "m.model", kind, "--probabilities")
-    said = read(library.run(ask, model, *learned.names))
-    assert said == expected(learned, kind)
-    words = {word for each in said.values() for word, _ in each.values()}
+    answers_by_key = read(library.run(ask, model, *learned.names))
+    assert answers_by_key == expected(learned, kind)
+    words = {word for each in answers_by_key.values() for word, _ in each.values()}
     assert words == {"yes", "no", "unsure"}
 
 
@@ -162,20 +163,34 @@ def test_programs_in_rust_and_go_say_the_same(
     assert library.run("gofmt", "-l", ".", cwd=go) == b""
 
 
+def test_the_program_in_rust_ends_quietly_where_its_reader_has_gone(
+    learned: Learned, tmp_path: Path
+) -> None:
+    model = learned.write(tmp_path / "m.model", "rules", "--probabilities")
+    rust = ["cargo", "run", "-q", "--locked", "--example", "ask", "-p", "birthmark-model", "--"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*rust, model, "a.lock"], check=False, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_an_audit_made_abstain_is_as_unsure_as_the_service_says(
+def test_a_suppressed_predicate_is_unsure_as_in_the_service(
     kind: Kind, learned: Learned, library: Library, ask: Path, tmp_path: Path
 ) -> None:
     requests = from_requests([{"name": name, "mode": 0o600} for name in learned.names])
     own = replace(learned, registry=shutil.copytree(learned.registry, tmp_path / "registry"))
     registry = Registry(own.registry)
-    said = load_model(registry, kind).said(requests)
-    keys = [key for key, each in said.items() if "yes" in each.in_words().to_pylist()][:3]
+    answers_by_key = load_model(registry, kind).three_way_answers(requests)
+    keys = [key for key, each in answers_by_key.items() if "yes" in each.in_words().to_pylist()][:3]
     assert keys
     keys.append("HotName")
     add(registry, registry.current() or "", dict.fromkeys(keys, "its bound is broken"))
     served = load_model(registry, kind)
-    answers, said = served.answers(requests), served.said(requests)
+    answers, answers_by_key = served.answers(requests), served.three_way_answers(requests)
     model = read(library.run(ask, own.write(tmp_path / "m", kind, "--probabilities"), *own.names))
     bits = predict(Image(own.write(tmp_path / "i", kind).read_bytes()), requests)
     hints = Image(own.write(tmp_path / "h", kind, "--hints").read_bytes())
@@ -184,7 +199,7 @@ def test_what_an_audit_made_abstain_is_as_unsure_as_the_service_says(
     assert (tmp_path / "h").read_bytes() == served.hints.content
     if kind == MANIFEST["serve"]:
         assert read_image(own.registry, USUAL_ROOM) == served.hints.content
-    for key, each in said.items():
+    for key, each in answers_by_key.items():
         words = [model[name][key][0] for name in own.names]
         assert words == each.in_words().to_pylist(), key
         assert bits[key].equals(answers[key]), key
@@ -203,7 +218,7 @@ def test_an_image_alone_has_answers_and_no_probabilities(
     }
 
 
-def test_what_is_no_model_is_refused_by_its_name(
+def test_a_file_that_is_no_model_is_refused_by_name(
     library: Library, ask: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "text").write_text("no model")
@@ -216,15 +231,14 @@ def test_what_is_no_model_is_refused_by_its_name(
 
 
 def test_hints_have_no_probabilities(learned: Learned, tmp_path: Path) -> None:
-    asked = ["image", "--registry", str(learned.registry), "--out", str(tmp_path / "m")]
+    asked = ["models", "image", "--registry", str(learned.registry), "--out", str(tmp_path / "m")]
     result = CliRunner().invoke(app, [*asked, "--hints", "--probabilities"])
     assert result.exit_code == 2
     assert "expected no --hints" in result.output
 
 
 def test_the_library_can_be_staged_and_is_found_by_its_version(tmp_path: Path) -> None:
-    """It is built as users build it, with the profile of releases."""
-    make("lib", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    make("lib", "LIB_PROFILE=dev", f"DESTDIR={tmp_path}", "PREFIX=/usr")
     library = tmp_path / "usr/lib/libbirthmark.so.0.1.0"
     named = subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout
     assert "Library soname: [libbirthmark.so.0]" in named

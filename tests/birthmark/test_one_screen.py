@@ -13,7 +13,7 @@ from birthmark import one_screen
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import FILES
-from birthmark.one_screen import COLUMNS, guessed, sayings, show_screen
+from birthmark.one_screen import COLUMNS, majority_accuracy, show_screen, statements
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.replayed import Replayed, Score
 from birthmark.terminal import Terminal
@@ -50,18 +50,18 @@ def life(name: bytes, size: int, seconds: float | None) -> dict[str, Any]:
 
 
 def replayed(*files: tuple[dict[str, Any], dict[str, float]]) -> Replayed:
-    """What was said of files: the probability of each predicate that is not even."""
+    """The answers about files: the probability of each predicate that is not even."""
     born = pa.Table.from_pylist([row for row, _ in files], schema=FILES)
-    told = [{"probabilities": EVEN | likely} for _, likely in files]
+    answers = [{"probabilities": EVEN | likely} for _, likely in files]
     scores = {
-        "size=zero": Score(10, {"told": 9, "untold": 8}),
-        "lock": Score(4, {"told": 4, "untold": 3}),
+        "size=zero": Score(10, {"with history": 9, "without history": 8}),
+        "lock": Score(4, {"with history": 4, "without history": 3}),
     }
-    return Replayed(born, told, scores | {"size>1M": Score()})
+    return Replayed(born, answers, scores | {"size>1M": Score()})
 
 
-def test_the_answer_that_tells_most_is_shown_and_what_became_of_the_file() -> None:
-    said = sayings(
+def test_the_most_informative_answer_and_the_outcome_are_shown() -> None:
+    shown = statements(
         replayed(
             (life(b"a.lock", 0, 0.25), {"lifespan<=1": 0.75, "size=zero": 0.99}),
             (life(b"b.c", 5_120, None), {"lifespan<=5": 0.02}),
@@ -69,43 +69,48 @@ def test_the_answer_that_tells_most_is_shown_and_what_became_of_the_file() -> No
         ),
         EVEN,
     )
-    assert [(each.name, each.said, each.became, each.right) for each in said] == [
+    assert [(each.name, each.prediction, each.outcome, each.right) for each in shown] == [
         (b"a.lock", "stays empty", "empty", True),
         (b"b.c", "outlives 5 s", "there at 60 s", True),
         (b"plain", "gone within a second", "gone at 4 s", False),
     ]
-    assert [each.sure for each in said] == [0.99, 0.98, 0.9]
+    assert [each.sure for each in shown] == [0.99, 0.98, 0.9]
 
 
-def test_what_was_usual_the_day_before_tells_little() -> None:
+def test_a_usual_answer_has_little_information() -> None:
     asked = replayed((life(b"x", 0, None), {"size=zero": 0.95, "lifespan<=1": 0.2}))
-    assert sayings(asked, EVEN)[0].said == "stays empty"
-    assert sayings(asked, EVEN | {"size=zero": 0.95})[0].said == "outlives a second"
+    assert statements(asked, EVEN)[0].prediction == "stays empty"
+    assert statements(asked, EVEN | {"size=zero": 0.95})[0].prediction == "outlives a second"
 
 
 def test_a_file_of_each_of_the_six_commonest_suffixes() -> None:
     rows = [life(b"%d.s%d" % (n, kind), 0, 1.0) for kind in range(8) for n in range(kind + 1)]
-    said = sayings(replayed(*((row, {}) for row in rows)), EVEN)
-    assert [each.name.partition(b".")[2] for each in said] == [b"s%d" % n for n in range(7, 1, -1)]
+    shown = statements(replayed(*((row, {}) for row in rows)), EVEN)
+    assert [each.name.partition(b".")[2] for each in shown] == [b"s%d" % n for n in range(7, 1, -1)]
 
 
-def test_a_predicate_of_which_nothing_became_known_is_not_shown() -> None:
+def test_a_predicate_without_a_known_outcome_is_not_shown() -> None:
     born = life(b"x", 0, None) | {"observed_until": NOON}
-    assert not sayings(replayed((born, {"lifespan<=5": 1.0})), EVEN)[0].said.startswith("gone")
+    assert not statements(replayed((born, {"lifespan<=5": 1.0})), EVEN)[0].prediction.startswith(
+        "gone"
+    )
 
 
-def test_guessing_says_what_was_commoner_the_day_before() -> None:
+def test_the_baseline_is_the_majority_answer_of_the_day_before() -> None:
     asked = replayed(*[(life(b"x", 0, 0.5), {})] * 3, (life(b"x", 9, 0.5), {}))
     likely = dict.fromkeys(FILE_PREDICATES, 0.9)
-    high, low = guessed(asked, likely), guessed(asked, dict.fromkeys(FILE_PREDICATES, 0.1))
+    high, low = (
+        majority_accuracy(asked, likely),
+        majority_accuracy(asked, dict.fromkeys(FILE_PREDICATES, 0.1)),
+    )
     assert high + low == pytest.approx(1)
     zero = FILE_PREDICATES["size=zero"].evaluate(asked.born).to_pylist()
     assert zero == [True, True, True, False]
 
 
-def test_a_share_is_the_mean_of_what_is_known() -> None:
-    assert replayed((life(b"x", 0, 1.0), {})).share("told") == pytest.approx((0.9 + 1) / 2)
-    assert Replayed(FILES.empty_table(), [], {}).share("told") == 0
+def test_the_accuracy_is_the_mean_over_known_predicates() -> None:
+    assert replayed((life(b"x", 0, 1.0), {})).share("with history") == pytest.approx((0.9 + 1) / 2)
+    assert Replayed(FILES.empty_table(), [], {}).share("with history") == 0
 
 
 @pytest.fixture
@@ -131,9 +136,9 @@ def test_the_screen_fits_24_lines_of_80_columns_whatever_names_are(
     assert sum(line.rstrip().endswith(("right", "wrong")) for line in lines) == one_screen.NAMES
 
 
-def test_what_is_not_text_is_measured_as_it_is_shown() -> None:
+def test_a_name_that_is_no_text_is_measured_as_shown() -> None:
     console = Terminal()
     console.width = COLUMNS
     with console.capture() as caught:
-        console.print(one_screen._table([one_screen.Saying(b"\xff" * 9, "a", 1.0, "b", True)]))
+        console.print(one_screen._table([one_screen.Statement(b"\xff" * 9, "a", 1.0, "b", True)]))
     assert r"\xff" in caught.get()

@@ -1,4 +1,7 @@
-"""Options are what the settings declare: no command declares a default, range or word again."""
+"""Options are what the settings declare: no command declares a default, range or word again.
+
+Tests also data/settings.py, layout_hint/settings.py.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +36,19 @@ Option = tuple[str, Parameter, Info, type[BaseModel] | None]
 def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield every command that there is, with the function that it runs."""
     for name in cli.COMMANDS:
-        home = import_module(f"birthmark.commands.{cli.HOMES.get(name, name)}")
-        if not hasattr(home, "app"):
+        home = import_module(f"birthmark.commands.{name}")
+        if hasattr(home, "app"):
+            yield from of_group(name, home.app)
+        else:
             yield name, getattr(home, name)
-            continue
-        for own in home.app.registered_commands:
-            yield f"{name} {own.name or own.callback.__name__}", own.callback
+
+
+def of_group(name: str, app: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield every command of a group, and of the groups in it."""
+    for own in app.registered_commands:
+        yield f"{name} {own.name or own.callback.__name__}", own.callback
+    for group in app.registered_groups:
+        yield from of_group(f"{name} {group.name}", group.typer_instance)
 
 
 def options() -> Iterator[Option]:
@@ -106,7 +116,7 @@ def outside(setting: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("command", "parameter", "info", "model"), SETTINGS)
-def test_what_a_setting_refuses_its_option_refuses_in_the_same_words(
+def test_an_option_refuses_a_value_in_its_settings_words(
     command: str, parameter: Parameter, info: Info, model: type[BaseModel]
 ) -> None:
     setting = model.model_fields[parameter.name]
@@ -114,15 +124,15 @@ def test_what_a_setting_refuses_its_option_refuses_in_the_same_words(
         given = [value] if get_origin(setting.annotation) is list else value
         with pytest.raises(ValidationError) as caught:
             model(**{parameter.name: given})
-        told = [reason for reason in reasons(caught.value) if reason.startswith(parameter.name)]
+        report = [reason for reason in reasons(caught.value) if reason.startswith(parameter.name)]
         assert info.parser is not None
         with pytest.raises(typer.BadParameter) as refused:
             info.parser(repr(value) if not isinstance(value, str) else value)
-        assert told[0].partition(": ")[2] == refused.value.message
+        assert report[0].partition(": ")[2] == refused.value.message
 
 
 def refusal(*arguments: str) -> str:
-    """Return what is said of arguments that are refused."""
+    """Return the error for refused arguments."""
     result = CliRunner().invoke(cli.app, list(arguments), env={"COLUMNS": "300"})
     assert result.exit_code == 2
     return " ".join(result.output.split())
@@ -144,16 +154,16 @@ def refusal(*arguments: str) -> str:
 def test_an_error_names_the_option_the_value_and_what_was_expected(
     option: str, value: str, expected: str
 ) -> None:
-    said = refusal("train", "day", "--registry", "registry", option, value)
-    assert f"Invalid value for '{option}': {expected}" in said
-    assert value in said
+    printed = refusal("train", "day", "--registry", "registry", option, value)
+    assert f"Invalid value for '{option}': {expected}" in printed
+    assert value in printed
 
 
 def test_a_variable_is_refused_as_its_option_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRTHMARK_PORT", "65536")
-    said = refusal("serve")
-    assert "Invalid value for '--port'" in said
-    assert "less than or equal to 65535, found 65536" in said
+    printed = refusal("serve")
+    assert "Invalid value for '--port'" in printed
+    assert "less than or equal to 65535, found 65536" in printed
 
 
 def test_settings_that_contradict_each_other_are_refused() -> None:
@@ -161,7 +171,7 @@ def test_settings_that_contradict_each_other_are_refused() -> None:
 
 
 class Changed(Settings):
-    """The settings of training, of which one declaration is another."""
+    """The settings of training, with one changed declaration."""
 
     minfrac: float = Field(default=0.7, ge=0.5, le=0.9, description="another share")
     point: Literal["usual", "strict"] = Field(  # type: ignore[assignment]
@@ -202,7 +212,7 @@ def test_a_command_is_called_from_python_with_the_settings_themselves() -> None:
     assert found == [("monday", Settings(trees=3))] * 2
 
 
-def test_what_must_be_given_is_described_as_its_setting() -> None:
+def test_a_required_option_has_the_help_of_its_setting() -> None:
     app = typer.Typer()
 
     @app.command()

@@ -19,7 +19,11 @@ DAY = str(DAYS[0])
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["scan", *arguments])
+    return birthmark("scan", *arguments)
+
+
+def birthmark(*arguments: str) -> str:
+    result = CliRunner().invoke(app, list(arguments))
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -73,11 +77,12 @@ def test_json_says_what_was_done(tmp_path: Path) -> None:
 @pytest.mark.deep
 def test_commands_are_chained_through_pipes(tmp_path: Path) -> None:
     """Thesis 4.4.6: is it root on one client?"""
-    scan = f"{sys.executable} -m birthmark scan"
+    program = f"{sys.executable} -m birthmark"
+    scan = f"{program} scan"
     command = (
         f"{scan} {DAY} --by client,user,directory --period 1s --out -"
         f" | {scan} split - --keep user=0 | {scan} agg - --by client --period 5s"
-        f" | {scan} top - --by client --count 1 --out -"
+        f" | {program} top table - --by client --count 1 --out -"
         f" | {scan} view - --by op --out {tmp_path}/root.svg"
     )
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
@@ -87,12 +92,30 @@ def test_commands_are_chained_through_pipes(tmp_path: Path) -> None:
 
 def test_the_busiest_are_shown_with_a_total(tmp_path: Path) -> None:
     run(DAY, "--out", f"{tmp_path}/a.parquet", "--by", "user,client")
-    lines = run("top", f"{tmp_path}/a.parquet", "--by", "user", "--count", "2").splitlines()
+    lines = birthmark(
+        "top", "table", f"{tmp_path}/a.parquet", "--by", "user", "--count", "2"
+    ).splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [
         *(["total", "104,344"], ["1002", "60,006"], ["1001", "27,728"])
     ]
-    first = json.loads(run("top", f"{tmp_path}/a.parquet", "--order", "bytes", "--json"))[1]
+    first = json.loads(
+        birthmark("top", "table", f"{tmp_path}/a.parquet", "--order", "bytes", "--json")
+    )[1]
     assert first["client"] == "127.0.0.11"
+
+
+@pytest.mark.parametrize("name", ["counts.parquet", "counts.csv"])
+def test_a_table_that_is_given_as_a_trace_is_refused_with_its_command(
+    tmp_path: Path, name: str
+) -> None:
+    table = str(tmp_path / name)
+    run(DAY, "--out", table, "--by", "client")
+    for command in ("top", "scan"):
+        refused = CliRunner().invoke(app, [command, table])
+        assert str(refused.exception) == (
+            f"{table}: is a table of counts: try birthmark top table {table}"
+        )
+    assert birthmark("top", "table", table, "--count", "1").startswith("client")
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +133,8 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_on_a_terminal_the_paths_of_the_busiest_are_cut_in_the_middle(
     counts: str, by: str, width: int
 ) -> None:
-    command = ["scan", "top", counts, "--by", by, "--count", "30"]
-    whole = run(*command[1:])
+    command = ["top", "table", counts, "--by", by, "--count", "30"]
+    whole = birthmark(*command)
     shown = lines(on_terminal(command, width, NO_COLOR="1")[1].rstrip())
     assert len(shown) == len(whole.splitlines())
     assert max(map(len, shown)) <= width

@@ -30,8 +30,8 @@ from birthmark.data.common.durations import SECOND
 from birthmark.data.samples import DAYS
 from birthmark.data.settings import TopKey, Watching
 from birthmark.data.top.feeds import Played
-from birthmark.data.top.load import Load, Row, Seen
-from birthmark.data.top.sums import Forgotten
+from birthmark.data.top.load import LiveCounts, Row, Snapshot
+from birthmark.data.top.sums import Evicted
 from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 from tests.builders.traces import trace_of
@@ -42,7 +42,7 @@ TOP = [sys.executable, "-m", "birthmark", "top"]
 HOME, ALTERNATE, NORMAL, CURSOR = b"\x1b[H", b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 ESCAPES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 FORGED = b"x\x1b[2J\x1b]0;owned\x07\xc2\x9b31m\r\n\xe2\x80\xaeevil"
-KEYS = "Users Clients Dirs Files  Ops Bytes Read Written Latency Errors  Time Pause Quit"
+KEYS = "Users Clients Dirs Files  Ops Bytes Read Written Latency Errs  Time Pause Quit ?"
 
 
 def run(*arguments: str) -> str:
@@ -65,7 +65,7 @@ class Shown:
         self.terminal, self.program = pty.openpty()
         self.resize(24, 80)
         self.before = termios.tcgetattr(self.program)
-        self.told = b""
+        self.report = b""
         own = ("NO_COLOR", "COLUMNS", "LINES")  # a tester's terminal is not this one
         plain = {name: value for name, value in os.environ.items() if name not in own}
         self.process = subprocess.Popen(
@@ -87,13 +87,13 @@ class Shown:
     @property
     def picture(self) -> str:
         """The last picture that was drawn whole."""
-        frames = self.told.split(HOME)
+        frames = self.report.split(HOME)
         return ESCAPES.sub(b"", frames[-1]).decode().replace("\r", "")
 
     @property
     def drawn(self) -> int:
         """How many pictures were drawn."""
-        return self.told.count(HOME)
+        return self.report.count(HOME)
 
     def until(self, what: str) -> str:
         """Wait for a picture that holds a pattern; return it."""
@@ -103,11 +103,11 @@ class Shown:
             self.read()
         return self.picture
 
-    ending = "Quit"
+    ending = "Quit ?"
 
     def read(self) -> None:
         if select.select([self.terminal], [], [], 0.1)[0]:
-            self.told += os.read(self.terminal, 1 << 16)
+            self.report += os.read(self.terminal, 1 << 16)
 
     def end(self) -> int:
         """Wait for the end; the terminal must be as it was."""
@@ -116,9 +116,9 @@ class Shown:
             self.read()
         code = self.process.wait(1)
         self.read()
-        assert self.told.endswith(NORMAL)
-        assert self.told.count(ALTERNATE) == self.told.count(NORMAL)
-        assert self.told.rfind(CURSOR) > self.told.rfind(b"\x1b[?25l")
+        assert self.report.endswith(NORMAL)
+        assert self.report.count(ALTERNATE) == self.report.count(NORMAL)
+        assert self.report.rfind(CURSOR) > self.report.rfind(b"\x1b[?25l")
         assert termios.tcgetattr(self.program) == self.before
         return code
 
@@ -153,7 +153,7 @@ def forged_trace() -> str:
     return trace_of([{**row, "name": name.encode()}])
 
 
-def test_of_a_trace_that_is_no_screen_one_picture_is_printed() -> None:
+def test_without_a_screen_one_picture_of_a_trace_is_printed() -> None:
     printed = run(DAY, "--passwd", "/dev/null", "--count", "2")
     assert "104,344 ops" in printed
     assert [row[:3] for row in table(printed)] == [
@@ -178,14 +178,18 @@ def test_users_have_the_names_that_a_file_gives(tmp_path: Path) -> None:
 
 def test_for_scripts_there_is_a_line_or_an_object_of_a_whole_trace() -> None:
     head, line = run(DAY, "--line", "--passwd", "/dev/null").splitlines()
-    told = dict(zip(head.removeprefix("#").split(), line.split(), strict=True))
-    assert (told["ops"], told["user"]) == ("104344", "1002")
-    assert (told["us_p99"], told["client"], told["directory"]) == ("3007", "127.0.0.11", "/home")
+    report = dict(zip(head.removeprefix("#").split(), line.split(), strict=True))
+    assert (report["ops"], report["user"]) == ("104344", "1002")
+    assert (report["us_p99"], report["client"], report["directory"]) == (
+        "3007",
+        "127.0.0.11",
+        "/home",
+    )
     found = json.loads(run(DAY, "--json", "--passwd", "/dev/null", "--count", "1"))
     assert (found["ops"], found["errors"]) == (104_344, 23_234)
     assert found["user"][0]["uid"] == 1002
     assert found["file"][0]["ops"] == 1581
-    assert found["lost"] == {"packets": 0, "gaps": 0, "aside": 0, "files": 0}
+    assert found["lost"] == {"packets": 0, "gaps": 0, "aside": 0, "files": 0, "unread": None}
 
 
 def test_lines_of_live_traffic_add_up(tmp_path: Path) -> None:
@@ -196,8 +200,8 @@ def test_lines_of_live_traffic_add_up(tmp_path: Path) -> None:
         [*TOP, DAY, "--pace", "30", "--json"], capture_output=True, text=True, check=True
     )
     late = re.search(r"warning: ([\d,]+) operations were known only after", done.stderr)
-    told = sum(json.loads(line)["ops"] for line in done.stdout.splitlines())
-    assert told + (int(late[1].replace(",", "")) if late else 0) == 104_344
+    report = sum(json.loads(line)["ops"] for line in done.stdout.splitlines())
+    assert report + (int(late[1].replace(",", "")) if late else 0) == 104_344
 
 
 def test_lines_may_be_of_longer_stretches_than_any_window() -> None:
@@ -211,8 +215,8 @@ def test_lines_may_be_of_longer_stretches_than_any_window() -> None:
     [
         (["{day}", "--once", "--line"], "expected one of --once, --line and --json"),
         (["-", "{day}"], "expected - alone: it is followed live"),
-        (["-", "--pace", "1"], "--pace: expected a trace; - has a pace of its own"),
-        (["{day}", "--follow", "--pace", "1"], "day1.parquet has a pace of its own"),
+        (["-", "--pace", "1"], "--pace: expected a trace; - is live"),
+        (["{day}", "--follow", "--pace", "1"], "day1.parquet is live"),
         (["{day}", "--pace", "0"], "greater than 0"),
         (["{day}", "--by", "colour"], "Invalid value for '--by'"),
         (["{day}", "--window", "soon"], "'soon' is no duration"),
@@ -222,7 +226,7 @@ def test_lines_may_be_of_longer_stretches_than_any_window() -> None:
         (["{day}", "--passwd", "{tmp}/missing"], "missing: No such file or directory"),
     ],
 )
-def test_what_makes_no_sense_is_refused(arguments: list[str], message: str, tmp_path: Path) -> None:
+def test_bad_arguments_are_refused(arguments: list[str], message: str, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no trace\n")
     words = [each.format(day=DAY, tmp=tmp_path) for each in arguments]
     done = subprocess.run([*TOP, *words], stdin=subprocess.PIPE, capture_output=True, text=True)
@@ -242,7 +246,7 @@ def test_into_a_pipe_live_traffic_is_plain_lines_until_it_ends(shared: Path) -> 
     assert done.stdout.isascii()
 
 
-def test_it_ends_quietly_when_nobody_reads_any_more() -> None:
+def test_it_ends_quietly_when_its_pipe_is_closed() -> None:
     with subprocess.Popen(
         [*TOP, DAY, "--pace", "20", "--line"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -262,8 +266,8 @@ def test_lines_end_with_a_signal(number: signal.Signals) -> None:
         assert process.stdout
         process.stdout.readline()
         process.send_signal(number)
-        _, said = process.communicate(timeout=20)
-    assert (process.returncode, said) == (0, b"")
+        _, text_out = process.communicate(timeout=20)
+    assert (process.returncode, text_out) == (0, b"")
 
 
 def test_a_screen_shows_the_busiest_and_keys_choose_which() -> None:
@@ -277,7 +281,7 @@ def test_a_screen_shows_the_busiest_and_keys_choose_which() -> None:
         own.press(b"D")  # with caps lock
         own.until(r"\n/home/ben ")
         own.press(b"\t")
-        own.until(r"\nfile .*\n/home/ben/p")
+        own.until(r"\nfile .*\n…venv-b/lib/")
         own.press(b"w")
         assert table(own.until(r"mostly *\n/home/ben/data/jobs\.db "))[0][4] == "13.2"
         own.press(b"\x1b[A\x1b[15~zZ5\x00\xff")  # arrows, function keys, and what means nothing
@@ -287,7 +291,34 @@ def test_a_screen_shows_the_busiest_and_keys_choose_which() -> None:
         assert own.end() == 0
 
 
-def test_a_screen_is_drawn_anew_every_so_often_until_it_is_paused() -> None:
+def test_a_question_mark_explains_the_keys_until_the_next_key() -> None:
+    with shown(DAY) as own:
+        own.until(r"\n1002 ")
+        own.press(b"?")
+        explained = own.until("show and hide this help")
+        assert not re.search(r"\n1002 ", explained)
+        assert explained.split("\n")[-1] == KEYS
+        own.press(b"c")
+        assert "show and hide" not in own.until(r"\n127\.0\.0\.11 ")
+        own.press(b"q")
+        assert own.end() == 0
+
+
+def test_users_are_numbers_unless_a_file_names_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a server need not be those of the host that looks at its traffic."""
+    (row,) = table(run(DAY, "--user", "0", "--count", "1"))
+    assert row[0] == "0"
+
+
+def test_directories_that_differ_in_the_middle_are_distinct_on_a_narrow_screen() -> None:
+    paths = [f"/srv/project/{each}/lib/python3.11/site-packages" for each in ("alpha", "beta")]
+    rows = [Row(path, ops=10) for path in paths]
+    seen = Snapshot(0, SECOND, Row(None, ops=20), {"directory": rows})
+    drawn = screen(Picture("day", seen, "directory", "ops"), 80, 24).plain.split("\n")
+    assert len({line for line in drawn if line.startswith(("/srv", "…"))}) == 2
+
+
+def test_a_screen_refreshes_until_it_is_paused() -> None:
     with shown(DAY, "--pace", "1", "--every", "0.3") as own:
         own.until("last 1 s")
         own.until("last 3 s")
@@ -317,7 +348,9 @@ def test_pictures_are_due_on_one_beat_also_where_a_key_or_a_busy_machine_came_be
 
 def test_a_pause_ends_before_what_passes_fills_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     view = View("day1", Watching(), {})
-    watched = Watch(Load(reach=view.reach), Played([DAY], Load(reach=SECOND).columns, pace=1000))
+    watched = Watch(
+        LiveCounts(reach=view.reach), Played([DAY], LiveCounts(reach=SECOND).columns, pace=1000)
+    )
     watched.poll()
     watched.go_on()
     view.press("p")
@@ -341,7 +374,7 @@ def test_a_screen_takes_the_size_that_the_terminal_gets() -> None:
         own.ending = "latency 0."
         own.until(r"^day1.*\n104")
         own.resize(40, 200)
-        own.ending = "Quit" + 120 * " "
+        own.ending = "Quit ?" + 120 * " "
         assert len(own.until(r"\n1002 ").split("\n")) == 40
         own.press(b"q")
         own.end()
@@ -360,8 +393,8 @@ def test_it_ends_quietly_where_the_terminal_has_gone() -> None:
     own.until("ops")
     os.close(own.program)
     os.close(own.terminal)
-    _, said = own.process.communicate(timeout=30)
-    assert (own.process.returncode, said) == (0, b"")
+    _, text_out = own.process.communicate(timeout=30)
+    assert (own.process.returncode, text_out) == (0, b"")
 
 
 def test_control_c_and_control_z_do_what_they_do_elsewhere() -> None:
@@ -371,10 +404,10 @@ def test_control_c_and_control_z_do_what_they_do_elsewhere() -> None:
         _, status = os.waitpid(own.process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status)
         own.read()
-        assert own.told.endswith(NORMAL)
+        assert own.report.endswith(NORMAL)
         assert termios.tcgetattr(own.program) == own.before
         own.process.send_signal(signal.SIGCONT)
-        assert eventually(lambda: own.read() or own.told.count(ALTERNATE) == 2)
+        assert eventually(lambda: own.read() or own.report.count(ALTERNATE) == 2)
         own.until("ops")
         own.press(b"\x03")
         assert own.end() == 0
@@ -399,7 +432,7 @@ def test_live_traffic_comes_from_stdin_and_keys_from_the_terminal(shared: Path) 
         assert own.end() == 0
 
 
-def test_colours_are_left_out_where_nobody_wants_them(tmp_path: Path) -> None:
+def test_colours_are_left_out_on_request(tmp_path: Path) -> None:
     text = str(tmp_path / "made.txt")
     CliRunner().invoke(
         app,
@@ -410,15 +443,15 @@ def test_colours_are_left_out_where_nobody_wants_them(tmp_path: Path) -> None:
             own.until("generated: campus, seed 7")
             own.press(b"q")
             own.end()
-            assert bool(re.search(rb"\x1b\[[0-9;]*3[0-7]m", own.told)) == coloured
+            assert bool(re.search(rb"\x1b\[[0-9;]*3[0-7]m", own.report)) == coloured
 
 
 def test_where_a_terminal_can_do_nothing_it_is_plain_text() -> None:
     with shown(DAY, "--count", "1", TERM="dumb") as own:
         own.process.wait(30)
         own.read()
-        assert b"\x1b" not in own.told
-        assert b"104,344 ops" in own.told
+        assert b"\x1b" not in own.report
+        assert b"104,344 ops" in own.report
 
 
 def test_names_of_files_do_nothing_to_the_terminal(hostile: Path) -> None:
@@ -430,9 +463,9 @@ def test_names_of_files_do_nothing_to_the_terminal(hostile: Path) -> None:
         own.until("evil")
         own.press(b"q")
         own.end()
-        kept = ESCAPES.sub(b"", own.told).decode().replace("\r", "").replace("\n", "")
-        assert kept.isprintable()
-        assert b"owned\x07" not in own.told
+        stored = ESCAPES.sub(b"", own.report).decode().replace("\r", "").replace("\n", "")
+        assert stored.isprintable()
+        assert b"owned\x07" not in own.report
 
 
 @pytest.mark.parametrize("width", [1, 5, 12, 20, 33, 47, 60, 80, 200])
@@ -444,7 +477,9 @@ def test_a_screen_is_as_large_as_the_terminal_whatever_names_there_are(
     rows = [
         Row(name, 10**12, 10**9, 7, 10**15, 10**15, 1e9, mostly="readdirplus") for name in names
     ]
-    seen = Seen(0, 10**7, Row(None, 10**13, 10**9, 3, 10**16, 10**16, 1e9, 10**9), {"file": rows})
+    seen = Snapshot(
+        0, 10**7, Row(None, 10**13, 10**9, 3, 10**16, 10**16, 1e9, 10**9), {"file": rows}
+    )
     picture = Picture("t" * 99, seen, "file", "latency", "last 10 s", True, 10**15, 10**12, 0, 3.0)
     text = screen(picture, width, height)
     terminal = Terminal()
@@ -452,17 +487,17 @@ def test_a_screen_is_as_large_as_the_terminal_whatever_names_there_are(
     lines = text.plain.split("\n")
     assert len(lines) == height
     assert all(cell_len(line) <= width for line in lines)
-    with terminal.capture() as said:
+    with terminal.capture() as text_out:
         terminal.print(text, soft_wrap=True)
-    assert all(line.isprintable() for line in said.get().splitlines())
+    assert all(line.isprintable() for line in text_out.get().splitlines())
 
 
-def test_what_was_forgotten_is_said_of_those_that_are_shown() -> None:
-    gone: dict[TopKey, Forgotten] = {"file": Forgotten(1234, 5, 67), "user": Forgotten()}
-    seen = Seen(0, 10**7, Row(None, 10), forgotten=gone)
-    told = [screen(Picture("day1", seen, key, "ops"), 80, 24).plain for key in ("file", "user")]
-    assert "\n1,234 files forgotten that had up to 5 ops, 67 files' paths forgotten\n" in told[0]
-    assert "forgotten" not in told[1]
+def test_evictions_are_reported_for_the_rows_shown() -> None:
+    gone: dict[TopKey, Evicted] = {"file": Evicted(1234, 5, 67), "user": Evicted()}
+    seen = Snapshot(0, 10**7, Row(None, 10), evicted=gone)
+    report = [screen(Picture("day1", seen, key, "ops"), 80, 24).plain for key in ("file", "user")]
+    assert "\n1,234 files evicted that had up to 5 ops, 67 files' paths evicted\n" in report[0]
+    assert "evicted" not in report[1]
 
 
 def test_scan_without_a_table_to_write_shows_the_busiest_on_one_screen() -> None:
@@ -480,8 +515,8 @@ def test_scan_without_a_table_to_write_shows_the_busiest_on_one_screen() -> None
     assert "--by: expected --out, too" in refused.output
 
 
-@pytest.mark.parametrize(("command", "kept"), [("top", "5000"), ("scan", "None")])
-def test_memory_that_top_frees_is_kept_for_the_next_second(command: str, kept: str) -> None:
+@pytest.mark.parametrize(("command", "stored"), [("top", "5000"), ("scan", "None")])
+def test_memory_that_top_frees_is_kept_for_the_next_second(command: str, stored: str) -> None:
     program = (
         "import os, sys\n"
         f"sys.argv = ['birthmark', '{command}', '--help']\n"
@@ -495,4 +530,4 @@ def test_memory_that_top_frees_is_kept_for_the_next_second(command: str, kept: s
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.splitlines()[-1] == kept
+    assert run.stdout.splitlines()[-1] == stored

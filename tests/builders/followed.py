@@ -1,4 +1,4 @@
-"""Captures in pieces, and what datasets of pieces hold together."""
+"""Captures in pieces, and the combined contents of datasets of pieces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Rows = dict[str, Counter[tuple[str, ...]]]
 
 
 def rows(*datasets: Path) -> Rows:
-    """Return the rows of all tables of datasets together, however they are ordered."""
+    """Return the rows of all tables of datasets together, in any order."""
     found: Rows = {}
     for table in TABLES:
         parts = [read_table(dataset, table) for dataset in datasets]
@@ -42,7 +42,7 @@ def packets(capture: Path) -> tuple[bytes, list[bytes]]:
 
 
 def spread(operations: pa.Table, apart: int) -> pa.Table:
-    """Return operations of which each comes so many microseconds after the one before."""
+    """Return operations that are ``apart`` microseconds apart."""
     first = operations["time"][0].value
     times = pa.array([first + number * apart for number in range(len(operations))])
     took = pc.subtract(
@@ -56,7 +56,7 @@ def spread(operations: pa.Table, apart: int) -> pa.Table:
 
 
 def split(capture: Path, into: Path, sizes: list[int]) -> list[Path]:
-    """Write a capture's packets into files, so many into each; name the later ones first."""
+    """Write a capture's packets into files of ``sizes`` packets; name the later ones first."""
     into.mkdir()
     header, frames = packets(capture)
     paths = []

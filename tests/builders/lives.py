@@ -13,7 +13,7 @@ from birthmark.data.schema import FILES, NAMES
 MONDAY = datetime(2001, 10, 22, tzinfo=UTC)
 COUNTERS = ("operations", "reads", "writes", "bytes_read", "bytes_written")
 UNKNOWN = dict.fromkeys(("dir_fh", "mode", "uid", "gid"))
-"""Columns of a life of which nothing is known but when it was."""
+"""Columns that are null in a life of which only the times are known."""
 
 
 def life(
@@ -27,7 +27,7 @@ def life(
     """Return a row for either table; times in seconds since the day began.
 
     `born` None: the birth was not seen. `lifespan` None: alive when the trace ended, at `end`.
-    `columns` are added, or replace what is said of every life: a file of user 1 on one server.
+    `columns` are added, or replace the defaults of every life: a file of user 1 on one server.
     """
     start = day + timedelta(seconds=born or 0.0)
     until = day + timedelta(seconds=end)
@@ -57,7 +57,7 @@ def life(
 
 
 def table(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Return rows as a table in which what is not given is null, even where that is forbidden."""
+    """Return rows as a table in which omitted values are null, even where that is forbidden."""
     nullable = pa.schema([field.with_nullable(True) for field in schema])
     return pa.Table.from_pylist([dict(row) for row in rows], schema=nullable)
 

@@ -1,4 +1,4 @@
-"""States of nights, as runs leave them."""
+"""States of nights, as nightly runs leave them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DID = {
 
 
 def night(ended: datetime, **other: Any) -> NightState:
-    """Return the state of a night that ended then, with all done unless `other` says else."""
-    told: dict[str, Any] = {
+    """Return the state of a night that ended then, with all done except as in `other`."""
+    state: dict[str, Any] = {
         "began": ended - timedelta(hours=1),
         "ended": ended,
         "outcome": "done",
@@ -35,4 +35,4 @@ def night(ended: datetime, **other: Any) -> NightState:
         "held": {"datasets": 40 << 30, "registry": 2 << 30},
         "free": {"datasets": 200 << 30, "registry": 200 << 30},
     }
-    return NightState(**told | other)
+    return NightState(**state | other)

@@ -1,4 +1,4 @@
-"""Operations of which only what matters is given."""
+"""Operations with only the values that matter."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ _OPS = {"list": "readdirplus", "other": "fsstat"}
 
 def handles(files: Sequence[int]) -> pa.Array:
     """Return the handles of files of some numbers; null for 0."""
-    told = [int(own).to_bytes(4, "big") if own else None for own in files]
-    return pa.array(told, pa.binary())
+    encoded = [int(number).to_bytes(4, "big") if number else None for number in files]
+    return pa.array(encoded, pa.binary())
 
 
 def lives(*rows: Mapping[str, Any], server: str = "10.0.0.1") -> pa.RecordBatch:
@@ -59,7 +59,7 @@ def operations(calls: pa.RecordBatch, server: str = "10.0.0.1") -> pa.RecordBatc
         "reply_time": pa.array(replied, mask=~seen).cast(TIME),
         "server": pa.array([server] * count).cast(WORD),
         **{name: pa.array([2049] * count, kind) for name, kind in constant.items()},
-        "client": pa.array([f"10.0.1.{own}" for own in columns["connection"]]).cast(WORD),
+        "client": pa.array([f"10.0.1.{number}" for number in columns["connection"]]).cast(WORD),
         "transport": pa.array(["tcp"] * count).cast(WORD),
         "version": pa.array([3] * count, pa.uint8()),
         "xid": rows,

@@ -1,4 +1,4 @@
-"""Traces made of lives: the traffic that leaves them, as nfsdump writes it."""
+"""Traces made of lives: the traffic behind them, as nfsdump writes it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def trace_of(rows: list[dict[str, Any]]) -> str:
 def exchange(time: float, number: int, op: str, call: str, reply: str) -> list[tuple[float, str]]:
     """Return a call and its reply a tenth of a millisecond later, each with its time."""
     asked = f"{time:.6f} 31.03ff 30.0801 T C3 XID {number:x} {op} {call} con = 1 len = 1\n"
-    told = (
+    answer = (
         f"{time + 1e-4:.6f} 30.0801 31.03ff T R3 XID {number:x} {op} OK {reply}"
         " status=0 pl = 1 con = 1 len = 1\n"
     )
-    return [(time, asked), (time + 1e-4, told)]
+    return [(time, asked), (time + 1e-4, answer)]
 
 
 def attributes(time: float, size: int) -> str:

@@ -15,7 +15,7 @@ HANDLE, PATH = b"a directory's handle", b"/home/ada"
 
 
 def changes(history: HistoryKeeper | None = None) -> HistoryChanges:
-    """Return all that a follower knows: a directory, and a history of files."""
+    """Return everything that a follower knows: a directory, and a history of files."""
     with TemporaryDirectory() as folder:
         writer = SharedHistoryWriter(Path(folder) / "history", 1000, 100, "0.1.0")
         writer.directory(HANDLE, name=b"ada", path=PATH, time=CLOCK)
@@ -28,14 +28,14 @@ def changes(history: HistoryKeeper | None = None) -> HistoryChanges:
 def update(
     number: int,
     whole: bool = True,
-    told: HistoryChanges | None = None,
+    sent: HistoryChanges | None = None,
     session: str = "first",
     sender: str = "nas1:/run/history",
     state: str = "following",
     lag: float = 0.0,
     thresholds: str | None = None,
 ) -> Update:
-    """Return an update; with no changes `told`, of none."""
+    """Return an update; with no ``sent`` changes, an empty one."""
     report = Report(CLOCK, lag, 0.0, state, 7)
-    changes = told or HistoryChanges()
+    changes = sent or HistoryChanges()
     return Update(sender, "0.1.0", session, number, whole, report, changes, thresholds)

@@ -1,8 +1,7 @@
-"""A change of the declaration alone is seen by every surface, or the build fails."""
+"""A change of the declaration alone reaches every surface, or the build fails."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -12,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tests import crates
 
 pytestmark = pytest.mark.deep
 
@@ -25,7 +26,7 @@ NEW = """    Member {
         column: Some("umask"),
         kind: Kind::Number { most: 511, octal: true },
         meaning: "what the caller does not allow",
-        told: &["what is not allowed: octal string or number"],
+        texts: &["what is not allowed: octal string or number"],
         ..USUAL
     },
     Member {
@@ -57,7 +58,7 @@ def stream(**columns):
 def schema(described):
     return described["requestBody"]["content"]["application/json"]["schema"]
 
-told = parse(prediction("a", {"umask": "077", "client": "abc"}).body).creates
+creates = parse(prediction("a", {"umask": "077", "client": "abc"}).body).creates
 file = schema(body_schema())["anyOf"][0]["properties"]
 print(json.dumps({
     "columns": CREATES.names,
@@ -70,31 +71,20 @@ print(json.dumps({
     "schema new": file["umask"]["anyOf"][0]["maximum"],
     "hints": requested([b'{"name": "a", "umask": 7}'], hints=True)["umask"].to_pylist(),
     "schema of hints": "umask" in schema(hint_schema())["properties"],
-    "client": told["umask"].to_pylist(),
+    "client": creates["umask"].to_pylist(),
 }))
 """
 
 
 def run(command: list[str], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a copy of the sources, with the crates that were built here before."""
+    """Run a command in a copy of the sources, with crates that were built here before."""
     environment = os.environ | more
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
-def copy_crates_of_others(built: Path, copy: Path) -> None:
-    """Copy what need not be built again, while no other test has cargo build there."""
-    if not built.is_dir():
-        return
-    ours = shutil.ignore_patterns("*birthmark*")
-    with (built / ".cargo-lock").open("a") as lock:  # cargo's own
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for kept in ("deps", "build", ".fingerprint"):
-            shutil.copytree(built / kept, copy / kept, ignore=ours)
-
-
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Return a copy of what is compiled and imported, in which other numbers are declared."""
+    """Return a copy of the sources with a changed declaration."""
     if shutil.which("cargo") is None:
         pytest.skip("there is no cargo")
     copy = tmp_path_factory.mktemp("declared")
@@ -113,7 +103,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     declared.write_text(text)
     image = copy / "native" / "contract" / "src" / "image.rs"
     image.write_text(image.read_text().replace("SECTIONS_MAX = 16", "SECTIONS_MAX = 15"))
-    copy_crates_of_others(ROOT / "target" / "debug", copy / "target" / "debug")
+    crates.reuse(copy / "target", without="birthmark")
+    crates.configure(copy, level=0)
     yield copy
     shutil.rmtree(copy)  # some 2 GB
 
@@ -136,34 +127,34 @@ def built(sources: Path) -> Path:
 def test_every_surface_of_python_follows(built: Path) -> None:
     asked = run([sys.executable, "-c", ASK], built, PYTHONPATH=str(built))
     assert asked.returncode == 0, asked.stderr
-    told = json.loads(asked.stdout)
-    assert told["columns"][-1] == "umask"
-    assert told["json"] == ["expected 1 to 3 characters, found 4", "client"]
-    assert told["json new"] == ["expected a whole number from 0 to 511", "[0].umask"]
-    assert told["arrow"] == ["expected 1 to 3 characters", "[0].client"]
-    assert told["arrow new"] == ["expected at most 511", "[0].umask"]
-    assert told["arrow takes"] == [511]
-    assert (told["schema"], told["schema new"]) == (3, 511)
-    assert told["hints"] == [7]
-    assert told["schema of hints"] is True
-    assert told["client"] == [0o77]
+    found = json.loads(asked.stdout)
+    assert found["columns"][-1] == "umask"
+    assert found["json"] == ["expected 1 to 3 characters, found 4", "client"]
+    assert found["json new"] == ["expected a whole number from 0 to 511", "[0].umask"]
+    assert found["arrow"] == ["expected 1 to 3 characters", "[0].client"]
+    assert found["arrow new"] == ["expected at most 511", "[0].umask"]
+    assert found["arrow takes"] == [511]
+    assert (found["schema"], found["schema new"]) == (3, 511)
+    assert found["hints"] == [7]
+    assert found["schema of hints"] is True
+    assert found["client"] == [0o77]
 
 
-def test_the_headers_are_refused_until_they_are_written_anew(built: Path) -> None:
+def test_the_headers_are_refused_until_they_are_regenerated(built: Path) -> None:
     target = {"CARGO_TARGET_DIR": str(built / "target")}
     check = ["cargo", "test", "--quiet", "--package", "birthmark-contract", "--test", "headers"]
     refused = run(check, built, **target)
     assert refused.returncode != 0
-    assert "birthmark.h differs" in refused.stdout + refused.stderr
+    assert "birthmark.h is stale: run make generate" in refused.stdout + refused.stderr
     write = ["cargo", "run", "--quiet", "--package", "birthmark-contract", "--example", "headers"]
     assert run(write, built, **target).returncode == 0
     header = (built / "layout_hint" / "include" / "birthmark.h").read_text()
     assert "#define\tBM_SECTIONS_MAX\t\t15U\n" in header
-    taken = run(check, built, **target)
-    assert taken.returncode == 0, taken.stdout
+    compiled = run(check, built, **target)
+    assert compiled.returncode == 0, compiled.stdout
 
 
-def test_a_member_that_the_helper_tells_must_be_declared(sources: Path) -> None:
+def test_a_member_that_the_helper_sends_must_be_declared(sources: Path) -> None:
     declared = sources / "native" / "contract" / "src" / "create.rs"
     text = declared.read_text()
     check = ["cargo", "check", "--quiet", "--package", "birthmark-hintd"]

@@ -1,4 +1,4 @@
-"""What each surface knows of a create and of an image is what ``native/contract`` declares."""
+"""Every surface knows the members of creates and images as ``native/contract`` declares them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from birthmark_native import HINTS, MEMBERS, InvalidRequestError, Member
 
 HEADERS = "".join((INCLUDE / name).read_text() for name in ("birthmark.h", "birthmark_hint.h"))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
-TOLD = [member for member in MEMBERS if member.files]
+FILE_MEMBERS = [member for member in MEMBERS if member.files]
 UNLOGGED = {
     *("history", "name_history", "directory_handle"),
     *("directory_system", "directory_inode", "directory_path"),
 }
-"""What the log does without."""
+"""Members that the log leaves out."""
 
 
 def written(content: bytes) -> str:
@@ -39,7 +39,7 @@ def written(content: bytes) -> str:
 
 
 def extremes(member: Member) -> tuple[object, object] | None:
-    """Return the last value of a member that is legal, and one beyond; None without a limit."""
+    """Return a member's greatest legal value, and one beyond; None without a limit."""
     if member.most is None:
         return None
     if member.kind == "number":
@@ -54,7 +54,7 @@ def extremes(member: Member) -> tuple[object, object] | None:
 
 
 def limited() -> list[Member]:
-    return [member for member in TOLD if extremes(member) is not None]
+    return [member for member in FILE_MEMBERS if extremes(member) is not None]
 
 
 @pytest.mark.parametrize("member", limited(), ids=lambda member: str(member.name))
@@ -97,7 +97,7 @@ def test_the_table_of_creates_has_the_columns_that_are_declared() -> None:
     found = [(each.name, each.metadata[b"doc"].decode()) for each in CREATES]
     assert found == declared
     logged = {field.name: field.type for field in PREDICTIONS}
-    for member in TOLD:
+    for member in FILE_MEMBERS:
         if member.name not in UNLOGGED:
             name = {"time": "create_time"}.get(member.name, str(member.column))
             assert logged[name] == CREATES.field(str(member.column)).type
@@ -115,28 +115,30 @@ def test_the_document_describes_the_members_that_are_declared() -> None:
     def declared(members: list[Member]) -> set[str]:
         return {member.name + form for member in members for form in member.forms}
 
-    assert properties("/v1/predictions") == properties("/v1/explanations") == declared(TOLD)
+    assert properties("/v1/predictions") == properties("/v1/explanations") == declared(FILE_MEMBERS)
     assert properties("/v1/hints") == declared([each for each in MEMBERS if each.hints])
 
 
 def test_clients_know_the_members_that_are_declared() -> None:
     hinted = {member.name for member in MEMBERS if member.hints}
     assert set(Attributes.__annotations__) == hinted - {"name", "is_directory"}
-    assert set(Known.__annotations__) == {member.name for member in TOLD} - {"name"}
+    assert set(Known.__annotations__) == {member.name for member in FILE_MEMBERS} - {"name"}
 
 
-def test_what_a_client_writes_of_every_member_is_read() -> None:
+def test_the_service_reads_every_member_that_a_client_writes() -> None:
     values = {"name": b"\xff", "text": "a", "time": datetime.now(UTC), "number": 7, "inode": 7}
     values |= {"path": b"/\xff"}
     known = {
         member.name: values.get(member.kind, bytes(min(member.most or 0, 999)))
-        for member in TOLD
+        for member in FILE_MEMBERS
         if member.name != "name"
     }
     body = prediction(b"\xfe", known).body  # type: ignore[arg-type]  # each of its own type
     assert body is not None
-    (row,) = parse(body).asked.to_pylist()
-    assert {member.name for member in TOLD if row[member.column or member.name] is None} == set()
+    (row,) = parse(body).table.to_pylist()
+    assert {
+        member.name for member in FILE_MEMBERS if row[member.column or member.name] is None
+    } == set()
 
 
 def test_verdicts_have_the_bits_that_are_declared() -> None:
@@ -145,8 +147,8 @@ def test_verdicts_have_the_bits_that_are_declared() -> None:
     assert sum(hint.bit for hint in HINTS) == verdicts.OF_FILE | verdicts.OF_DIRECTORY
     attributes = {"HotName": "hot_name", "HotDir": "hot_dir", "HotWrite": "hot_write"}
     for hint in HINTS:
-        said = Hint(True, hint.bit)
-        assert [key for key, name in attributes.items() if getattr(said, name)] == [hint.key]
+        hinted = Hint(True, hint.bit)
+        assert [key for key, name in attributes.items() if getattr(hinted, name)] == [hint.key]
         assert f'"{hint.key}": {hint.meaning}' in HEADERS
 
 
@@ -163,9 +165,7 @@ def test_the_headers_have_the_numbers_that_python_has() -> None:
     ("names", "prefix"),
     [(rules.PLACES, ""), (trees.ATTRIBUTES, "ATTR_"), (forest.SOURCES, "SOURCE_")],
 )
-def test_what_is_numbered_in_an_image_is_named_in_that_order(
-    names: tuple[str, ...], prefix: str
-) -> None:
+def test_numbers_in_an_image_have_names_in_that_order(names: tuple[str, ...], prefix: str) -> None:
     numbers = [getattr(birthmark_native, f"BM_{prefix}{name.upper()}") for name in names]
     assert numbers == list(range(len(names)))
 

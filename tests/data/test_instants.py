@@ -1,4 +1,4 @@
-"""Traces with times that cannot be: those records are set aside, and every other one is read."""
+"""Traces with impossible times: those records are set aside, and every other one is read."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def call(time: float, xid: int) -> str:
 
 
 def calls(*days: float, each: int = 40) -> list[str]:
-    """Return calls, so many on each day, a second apart."""
+    """Return ``each`` calls on each day, a second apart."""
     times = [START + day * DAY + second for day in days for second in range(each)]
     return [call(time, xid) for xid, time in enumerate(times, 1)]
 
 
 def read(path: Path) -> tuple[list[int], Trace]:
-    """Return the XIDs of the calls that were read, in their order, and the trace."""
+    """Return the XIDs of the calls read, in order, and the trace."""
     trace = open_trace(path)
     rows = [row for batch in trace for row in batch.select(["time", "xid"]).to_pylist()]
     return [row["xid"] for row in sorted(rows, key=lambda row: row["time"])], trace
@@ -48,7 +48,7 @@ def read_text(path: Path, lines: list[str]) -> tuple[list[int], Trace]:
 
 
 def accounted_for(counts: dict[str, Any]) -> int:
-    """Return the sum of where records went: it must be that of the records in."""
+    """Return the sum of the records' destinations, which must equal the records in."""
     tallies = counts["procedures"].values()
     return int(
         sum(tally["calls"] + tally["replies"] for tally in tallies)
@@ -140,7 +140,7 @@ def tiny(shared: Path) -> bytes:
 
 
 def packets(capture: bytes) -> list[int]:
-    """Return where the headers of a classic capture's packets are."""
+    """Return the offsets of the packet headers in a classic capture."""
     at, found = 24, []
     while at < len(capture):
         found.append(at)
@@ -154,25 +154,105 @@ def read_capture(tmp_path: Path, content: bytes) -> dict[str, Any]:
     return trace.counts()
 
 
-@pytest.mark.parametrize("time", [2**63 - 1, -1, int(NEVER * 1e6)])
-def test_rows_of_parquet_with_impossible_times_are_set_aside(tmp_path: Path, time: int) -> None:
+HOUR = 3600
+
+
+def with_run(hours: int, count: int, at: int = 1000) -> list[str]:
+    """Return 2,000 calls, ten a second, and within them a run of others from ``hours`` away."""
+    times = [START + number / 10 for number in range(2000)]
+    run = [START + hours * HOUR + number / 10 for number in range(count)]
+    return [call(time, xid) for xid, time in enumerate([*times[:at], *run, *times[at:]], 1)]
+
+
+def as_parquet(path: Path) -> Path:
+    """Write the calls in a text, with unchanged times, into a Parquet file of operations."""
+    rows = [line.split() for line in path.read_text().splitlines()]
+    micros = [round(float(row[0]) * 1e6) for row in rows]
+    table = pa.Table.from_batches(list(open_trace(path))).slice(0, 1)
+    table = pa.concat_tables([table] * len(rows)).combine_chunks()
+    for name, values in (("time", micros), ("xid", [int(row[5], 16) for row in rows])):
+        place = table.schema.get_field_index(name)
+        column = pa.array(values).cast(table.schema.field(name).type)
+        table = table.set_column(place, table.schema.field(name), column)
+    pq.write_table(table, path.with_suffix(".parquet"), row_group_size=700)
+    return path.with_suffix(".parquet")
+
+
+@pytest.mark.parametrize("kind", ["text", "parquet"])
+@pytest.mark.parametrize(("hours", "count"), [(3, 7), (5, 20), (-3, 20), (30, 60)])
+def test_a_run_of_records_hours_away_is_set_aside_in_every_format(
+    tmp_path: Path, kind: str, hours: int, count: int
+) -> None:
+    path = tmp_path / "trace"
+    path.write_text("".join(with_run(hours, count)))
+    xids, trace = read(path if kind == "text" else as_parquet(path))
+    assert xids == [*range(1, 1001), *range(1001 + count, 2001 + count)]
+    assert [each["line"] for each in trace.take_damaged()] == [*range(1001, 1001 + count)]
+    assert trace.counts()["damaged"] == {"odd-time": count}
+    assert accounted_for(trace.counts()) == trace.counts()["records"] == 2000 + count
+
+
+@pytest.mark.parametrize("kind", ["text", "parquet"])
+@pytest.mark.parametrize("hours", [3, 30, -3])
+def test_a_gap_of_hours_and_a_clock_that_was_set_lose_nothing_in_any_format(
+    tmp_path: Path, kind: str, hours: int
+) -> None:
+    path = tmp_path / "trace"
+    path.write_text("".join(with_run(hours, 300, at=2000)))
+    xids, trace = read(path if kind == "text" else as_parquet(path))
+    assert sorted(xids) == list(range(1, 2301))
+    assert trace.counts()["damaged"] == {}
+
+
+def test_a_run_of_packets_hours_away_is_set_aside(tmp_path: Path, tiny: bytes) -> None:
+    good = read_capture(tmp_path, tiny)
+    spoiled = bytearray(tiny)
+    middle = packets(tiny)[20:27]
+    for at in middle:
+        (seconds,) = struct.unpack_from("<I", spoiled, at)
+        struct.pack_into("<I", spoiled, at, seconds + 5 * HOUR)
+    counts = read_capture(tmp_path, bytes(spoiled))
+    assert counts["damaged"] == {"odd-time": len(middle)}
+    assert counts["capture"]["packets"] == good["capture"]["packets"] - len(middle)
+    assert counts["period"][1] <= good["period"][1]
+
+
+IMPOSSIBLE = [
+    (2**63 - 1, "after-clock"),
+    (-1, "before-1970"),
+    (int(NEVER * 1e6), "after-clock"),
+    (0, "odd-time"),  # one row of 1970
+]
+
+
+@pytest.mark.parametrize(
+    ("column", "time", "reason"),
+    [
+        *(("time", *each) for each in IMPOSSIBLE),
+        *(("reply_time", *each) for each in IMPOSSIBLE),
+        ("time", (START + 7 * HOUR) * 10**6, "odd-time"),  # a reply may take hours
+    ],
+)
+def test_rows_of_parquet_with_impossible_times_are_set_aside(
+    tmp_path: Path, time: int, reason: str, column: str
+) -> None:
     _, trace = read_text(tmp_path / "trace", calls(0))
     table = pa.Table.from_batches(list(open_trace(tmp_path / "trace")))
-    times = table["time"].cast(pa.int64()).to_pylist()
+    times = table[column].cast(pa.int64()).to_pylist()
     odd = pa.array([*times[:7], time, *times[8:]]).cast(table["time"].type)
-    index = table.schema.get_field_index("time")
+    index = table.schema.get_field_index(column)
     pq.write_table(table.set_column(index, table.schema.field(index), odd), tmp_path / "rows")
     xids, trace = read(tmp_path / "rows")
     assert len(xids) == 39
     (damaged,) = trace.take_damaged()
-    assert (damaged["line"], damaged["reason"]) == (8, "impossible-time")
+    assert (damaged["line"], damaged["reason"]) == (8, reason)
     assert accounted_for(trace.counts()) == trace.counts()["records"] == 40
     summary = ingest([tmp_path / "rows"], tmp_path / "dataset")
-    assert summary.records_set_aside == {"impossible-time": 1}
+    assert summary.records_set_aside == {reason: 1}
     assert len(read_table(tmp_path / "dataset", "operations")) == 39
 
 
-def test_what_was_set_aside_for_its_time_is_in_the_quarantine(tmp_path: Path) -> None:
+def test_records_with_impossible_times_are_in_the_quarantine(tmp_path: Path) -> None:
     (tmp_path / "trace").write_text("".join([*calls(0), call(NEVER, 1)]))
     summary = ingest([tmp_path / "trace"], tmp_path / "dataset")
     assert summary.records_set_aside == {"after-clock": 1}

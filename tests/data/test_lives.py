@@ -1,4 +1,4 @@
-"""File lives and name lives, from operations made by hand.
+"""File lives and name lives, from handmade operations.
 
 Operations are written as dicts, with times in seconds; a reply takes a millisecond.
 """
@@ -63,7 +63,7 @@ def micros(seconds: float) -> int:
 
 
 def batch(*rows: Row) -> pa.RecordBatch:
-    """A batch of operations; a row says what it has beyond a successful call of one client."""
+    """A batch of operations; a row has the differences from a successful call of one client."""
     arrays = []
     rows = tuple({"server": "nfs", "client": "host", "status": 0, **row} for row in rows)
     for row in rows:
@@ -239,7 +239,7 @@ def test_a_rename_of_a_name_never_seen_makes_two_names_and_the_lookup_gives_the_
     )
     assert (made["name"], made["fh"], made["born"], made["kind"]) == (b"b", b"B", 1.001, "file")
     assert [(f["fh"], f["birth_seen"], f["name"]) for f in files] == [(b"B", False, b"b")]
-    assert made["file_writes"] is None  # what was written before is not known
+    assert made["file_writes"] is None  # earlier writes are unknown
 
 
 def test_an_exclusive_create_has_no_mode_although_a_setattr_follows_at_once():
@@ -495,7 +495,7 @@ def test_early_values_are_null_where_the_birth_was_not_seen():
 
 
 @pytest.mark.parametrize(("found", "expected"), [(5, (50, 0, 1)), (6.1, (0, 0, 0))])
-def test_what_a_handle_shows_is_early_only_if_it_is_known_early_whose_it_is(found, expected):
+def test_operations_by_a_handle_are_early_only_if_its_file_is_known_early(found, expected):
     file = the_file(
         create(1, b"a", None),
         op("write", 2, b"A", offset=0, count=50, reply_count=50),
@@ -542,7 +542,7 @@ def test_operations_that_failed_or_got_no_reply_change_nothing():
         op("getattr", 8, b"A", status=NOENT),
         op("null", 9, b"dir"),
     ]
-    # but that what was not answered may have been done
+    # but an unanswered call may have been executed
     expected = [{**row, "loss_nearby": True} for row in files + names]
     files, names = build(*rows, *noise)
     assert files + names == expected
@@ -674,7 +674,7 @@ def test_lives_come_out_as_they_end_and_the_rest_in_the_end():
     builder.update(batch(create(1, b"a", b"A"), create(1, b"b", b"B")))
     assert builder.take_files().num_rows == 0
     builder.update(batch(remove(2, b"a")))
-    assert builder.take_files().num_rows == 0  # what was lost near it may still come to be known
+    assert builder.take_files().num_rows == 0  # losses near it may still become known
     builder.update(batch(remove(65, b"z", status=NOENT)))
     assert builder.take_files()["fh"].to_pylist() == [b"A"]
     assert builder.take_names()["name"].to_pylist() == [b"a"]
@@ -704,7 +704,7 @@ OTHERS = ("getattr", "setattr", "read", "write", "mkdir", "symlink", "mknod", "r
 
 
 def anything(seed: int, count: int) -> list[Row]:
-    """Operations of every kind, on few files and names, in an order that chance gives."""
+    """Operations of every kind, on few files and names, in random order."""
     chance = random.Random(seed)
     handles = [b"dir", *(b"F%d" % i for i in range(12))]
     names = [b"n%d" % i for i in range(8)]
@@ -743,7 +743,7 @@ def test_lives_that_wait_on_disk_come_out_as_if_they_had_not(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_happens_rows_keep_to_their_meaning(seed):
-    """Each column as data.schema documents it, on operations that make no sense together."""
+    """Every column is as data.schema documents it, on operations that make no sense together."""
     files, names = lives.tables([batch(*anything(seed + 100, 2000))])
     for row in map(seconds, files.to_pylist() + names.to_pylist()):
         assert row["birth_seen"] == (row["born"] is not None) == (row["how_born"] is not None)

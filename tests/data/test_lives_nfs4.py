@@ -1,4 +1,4 @@
-"""Lives of files that NFS version 4 opens, closes and walks to, from operations made by hand.
+"""Lives of files that NFS version 4 opens, closes and walks to, from handmade operations.
 
 Each compound is a list of operations; times are seconds, and a reply takes a millisecond.
 """
@@ -29,7 +29,7 @@ def op(operation: str, fh: bytes | None, **more: object) -> Row:
     return {"op": operation, "fh": fh, "status": 0, **more}
 
 
-def opened(name: bytes, new_fh: bytes, how: int | None = UNCHECKED, **more: object) -> Row:
+def open_op(name: bytes, new_fh: bytes, how: int | None = UNCHECKED, **more: object) -> Row:
     return op("open", b"dir", name=name, new_fh=new_fh, how=how, open_claim=0, **more)
 
 
@@ -58,7 +58,7 @@ def test_a_file_is_born_by_an_open_that_creates_and_dies_by_remove() -> None:
     files, names = build(
         [
             op("putfh", b"dir"),
-            opened(b"a", b"A", GUARDED, set_mode=0o644, uid=7, owner=7, size=0),
+            open_op(b"a", b"A", GUARDED, set_mode=0o644, uid=7, owner=7, size=0),
             op("getfh", b"A"),
             op("getattr", b"A", owner=7, size=0),
         ],
@@ -77,7 +77,7 @@ def test_a_file_is_born_by_an_open_that_creates_and_dies_by_remove() -> None:
 
 
 def test_an_open_that_does_not_create_shows_a_name() -> None:
-    files, names = build([op("putfh", b"dir"), opened(b"a", b"A", None, ftype=1)])
+    files, names = build([op("putfh", b"dir"), open_op(b"a", b"A", None, ftype=1)])
     assert (files[b"A"]["birth_seen"], files[b"A"]["name"]) == (False, b"a")
     assert [row["birth_seen"] for row in names] == [False]
 
@@ -88,24 +88,24 @@ def test_an_open_that_does_not_create_shows_a_name() -> None:
         (changed(1, 2) | {"attributes_set": MODE_SET}, True),
         # nothing was made in the directory, and the mode was not set
         (changed(1, 1) | {"attributes_set": NOTHING_SET}, False),
-        # change attributes that are times may be too coarse to tell
+        # change attributes that are times may be too coarse
         (changed(1, 1) | {"attributes_set": MODE_SET}, True),
-        # others may have changed the directory, or not: as in version 3, by what is shown
+        # others may have changed the directory: as in version 3, the attributes decide
         (changed(1, 2, atomic=False) | {"attributes_set": NOTHING_SET}, True),
         (changed(1, 2, atomic=False) | {"attributes_set": MODE_SET, "size": 5}, False),
         ({}, True),
     ],
 )
 def test_an_unchecked_open_is_a_birth_if_it_made_the_file(reply: Row, born: bool) -> None:
-    files, _ = build([opened(b"a", b"A", set_mode=0o600, **reply)])
+    files, _ = build([open_op(b"a", b"A", set_mode=0o600, **reply)])
     assert files[b"A"]["birth_seen"] == born
 
 
 def test_an_open_that_changed_the_directory_made_the_file_whatever_was_known() -> None:
     files, names = build(
-        [opened(b"a", b"A", set_mode=0o600, **changed(1, 2))],
-        [opened(b"a", b"B", set_mode=0o600, **changed(5, 6))],
-        [opened(b"a", b"B", set_mode=0o600, **changed(6, 6), attributes_set=NOTHING_SET)],
+        [open_op(b"a", b"A", set_mode=0o600, **changed(1, 2))],
+        [open_op(b"a", b"B", set_mode=0o600, **changed(5, 6))],
+        [open_op(b"a", b"B", set_mode=0o600, **changed(6, 6), attributes_set=NOTHING_SET)],
     )
     assert (files[b"A"]["birth_seen"], files[b"A"]["death_seen"]) == (True, False)
     assert files[b"B"]["born"] == at(2.001)
@@ -113,8 +113,8 @@ def test_an_open_that_changed_the_directory_made_the_file_whatever_was_known() -
 
 
 def test_an_exclusive_open_of_4_1_carries_a_mode_and_its_umask() -> None:
-    plain = opened(b"a", b"A", EXCLUSIVE, set_mode=None)
-    more = opened(b"b", b"B", EXCLUSIVE_4_1, set_mode=0o666, set_umask=0o027)
+    plain = open_op(b"a", b"A", EXCLUSIVE, set_mode=None)
+    more = open_op(b"b", b"B", EXCLUSIVE_4_1, set_mode=0o666, set_umask=0o027)
     files, _ = build([plain], [more])
     assert (files[b"A"]["mode"], files[b"B"]["mode"]) == (None, 0o640)
     # sent again, it finds what it made
@@ -122,18 +122,18 @@ def test_an_exclusive_open_of_4_1_carries_a_mode_and_its_umask() -> None:
     assert again[b"B"]["born"] == at(1.001)
 
 
-def test_a_stale_handle_is_told_when_it_is_put() -> None:
-    files, _ = build([opened(b"a", b"A")], [op("putfh", b"A", status=STALE)])
+def test_putfh_reports_a_stale_handle() -> None:
+    files, _ = build([open_op(b"a", b"A")], [op("putfh", b"A", status=STALE)])
     assert not files[b"A"]["death_seen"]
     assert files[b"A"]["observed_until"] == at(1.001)
 
 
 def test_a_name_that_cannot_be_opened_is_gone() -> None:
     gone = op("open", b"dir", name=b"a", status=NOENT, open_claim=0)
-    _, names = build([opened(b"a", b"A", GUARDED)], [gone], [op("getattr", b"dir")])
+    _, names = build([open_op(b"a", b"A", GUARDED)], [gone], [op("getattr", b"dir")])
     assert names[0]["observed_until"] == at(1.001)
-    # one that creates says that its directory is gone, and nothing of the name
-    _, names = build([opened(b"a", b"A", GUARDED)], [gone | {"how": 0}], [op("getattr", b"dir")])
+    # a create shows that its directory is gone, but nothing about the name
+    _, names = build([open_op(b"a", b"A", GUARDED)], [gone | {"how": 0}], [op("getattr", b"dir")])
     assert names[0]["observed_until"] == at(3.001)
 
 
@@ -180,7 +180,7 @@ def test_a_walk_ends_with_its_compound() -> None:
 def test_a_link_to_a_file_reached_by_names_is_a_name_of_it() -> None:
     root = [op("putfh", b"root")]
     _, names = build(
-        [*root, opened(b"a", b"A", GUARDED) | {"fh": b"root"}],
+        [*root, open_op(b"a", b"A", GUARDED) | {"fh": b"root"}],
         [
             *root,
             op("lookup", b"root", name=b"a"),

@@ -1,4 +1,4 @@
-"""NFS version 4 in real captures, beside an independent decoder: tshark."""
+"""NFS version 4 in real captures, compared with an independent decoder: tshark."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def captures(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 def read(path: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The rows of a trace, and what was counted."""
+    """The rows of a trace, and its counts."""
     trace = open_trace(path)
     rows = [row for batch in trace for row in batch.to_pylist()]
     return rows, trace.counts()
@@ -98,7 +98,7 @@ def tallied(counts: dict[str, Any], opcodes: dict[str, int]) -> dict[int, tuple[
     return {number: (calls, replies) for number, (calls, replies) in sums.items()}
 
 
-OPCODES = {"setclientid": 35}  # of an operation that never was run, and so has no row
+OPCODES = {"setclientid": 35}  # an operation that never ran, and so has no row
 
 
 @pytest.mark.parametrize("name", CAPTURES)
@@ -116,7 +116,7 @@ def test_operations_are_as_many_as_tshark_counts(
         expected = {number: (calls[number], replies.get(number, 0)) for number in calls}
     assert tallied(counts, opcodes) == expected
     assert (counts["damaged"], counts["orphans"], counts["short"]) == ({}, {}, 0)
-    # all that was asked is a row, or was not run
+    # every requested operation is a row, or was not run
     ran = Counter(row["op"] for row in rows if row["opcode"] is not None)
     asked = {op: tally["calls"] for op, tally in counts["compound_operations"].items()}
     assert ran + Counter(counts["not_run"]) == Counter(asked)
@@ -139,7 +139,7 @@ FIELDS = {
 
 
 def dissected(path: Path) -> list[dict[str, list[str]]]:
-    """What tshark finds in each frame that holds one message of NFS version 4."""
+    """The fields that tshark finds in each frame with one message of NFS version 4."""
     options = [option for field in FIELDS.values() for option in ("-e", field)]
     tshark = needs.program("tshark")
     command = [tshark, "-r", str(path), "-Y", "nfs.opcode", "-T", "fields", *options]

@@ -1,4 +1,4 @@
-"""nfsdump text read as another decoder reads it: DataSeries' converter of the Harvard traces."""
+"""nfsdump text compared with another decoder: DataSeries' converter of the Harvard traces."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ OF_THE_DIRECTORY = {"remove", "rmdir", "rename"}
 
 @pytest.fixture(scope="module")
 def records(shared: Path) -> list[dict[str, str]]:
-    """The converter's reading, one record a line of the sample."""
+    """The converter's records, one for each line of the sample."""
     text = (shared / "reference" / "ellard.ds.txt.ref").read_text()
     head, *lines = text.split("# Extent, type='Trace::NFS::Ellard'\n")[1].splitlines()
     names = head.split()
@@ -97,7 +97,7 @@ def _padded(values: list[str], wanted: int) -> list[str]:
 
 @pytest.fixture(scope="module")
 def rows(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], Any]:
-    """Our rows by direction and time. Replies whose calls the sample lacks are given one."""
+    """Our rows by direction and time. Replies whose calls the sample lacks get one."""
     lines = (shared / "reference" / "ellard-raw-data.txt").read_text().splitlines()
     answered = {_key(line) for line in lines if line.split()[4].startswith("C")}
     whole = []
@@ -136,7 +136,7 @@ def _ours(row: dict[str, Any], column: str) -> Any:
 
 
 def _column(record: dict[str, str], field: str) -> str:
-    """Where we keep a field of the converter's."""
+    """Our column for a field of the converter."""
     if record["is_call"] == "call":
         # of version 2's symlink the second name is the path that the link holds (RFC 1094, 2.2.14)
         return "target" if (record["rpc_function"], field) == ("symlink", "fn2") else CALL[field]
@@ -198,7 +198,7 @@ def test_lines_that_the_converter_passes_through_are_set_aside(
         for record in records
         if record["garbage"] != "null"
     }
-    # one of theirs is a packet cut short, of which we keep what can be read
+    # one of theirs is a packet cut short, which we read as far as possible
     assert ours == {line for line in garbage if "SHORT PACKET" not in line}
     assert len(ours) == 2
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import needs
+from tests import crates, needs
 from tests.docs.test_examples import ROOT, Block, Session, blocks, commands
 
 pytestmark = pytest.mark.deep
@@ -58,6 +58,8 @@ def sources() -> Path:
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).unlink(missing_ok=True)
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    crates.reuse(copy / "target", without="birthmark")
+    crates.configure(copy, level=1)
     with_packages(copy / ".venv")
     done = subprocess.run(["make", "install"], cwd=copy, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -80,6 +82,7 @@ def test_an_allocator_of_ones_own_is_added_as_the_guide_tells(
 ) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     (tmp_path / "data").mkdir()
+    crates.configure(tmp_path, level=1)
     (tmp_path / "data" / "samples").symlink_to(ROOT / "data" / "samples")
     reader = Session(tmp_path, "0", sources=sources)
     learn = "".join(f"$ {command}\n" for command in LEARNED)

@@ -1,4 +1,4 @@
-"""``python -m tests.faults``: do it all, and print what was done and seen."""
+"""``python -m tests.faults``: inject every fault, and print the observations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The program's commands in processes that are forked, not started: so that many cost little.
+"""The program's commands in forked, rather than started, processes, to make many cheap.
 
-The process that they are forked from has the program imported and has done nothing with it. What
-comes of a fork is a process like any other, and is killed like any other.
+The parent has imported the program and done nothing else. A forked process behaves like any other,
+and can be killed like any other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHANGES = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link")
 """The operations on files before which a process may be killed (Python's audit events)."""
 
 Label = Callable[[str, str], str | None]
-"""Names an operation by its event and path; None where it is not one that counts."""
+"""Names an operation by its event and path; None if it does not count."""
 
 CONTEXT = get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -33,9 +33,9 @@ CONTEXT.set_forkserver_preload(
 
 
 def run(log: Path, *arguments: str, before: Callable[[], object] | None = None) -> int:
-    """Run ``birthmark`` with `arguments`; return its exit code, or less a signal's number.
+    """Run ``birthmark`` with `arguments`; return its exit code, or minus a signal's number.
 
-    What it prints goes to `log`. `before` is called in its process first.
+    Its output goes to `log`. `before` is called in its process first.
     """
     process = CONTEXT.Process(target=_command, args=(log, arguments, before))
     process.start()
@@ -57,7 +57,7 @@ def _command(log: Path, arguments: Sequence[str], before: Callable[[], object] |
 
 
 def _watch(label: Label, seen: Callable[[str], object]) -> None:
-    """Call `seen` with each operation's name before it is done, from now on."""
+    """Call `seen` with each operation's name before its execution, from now on."""
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event not in CHANGES or not isinstance(arguments[0], str | bytes | os.PathLike):
@@ -71,25 +71,25 @@ def _watch(label: Label, seen: Callable[[str], object]) -> None:
 
 
 class Recorded:
-    """Lets a process write down what it does."""
+    """Makes a process record its operations."""
 
     def __init__(self, label: Label, out: Path) -> None:
         self._label, self._out = label, out
 
     def __call__(self) -> None:
-        """Begin to, in the process that is meant."""
+        """Begin recording, in the process to be recorded."""
         out = self._out.open("w", buffering=1)
         _watch(self._label, lambda name: print(name, file=out))
 
 
 class KilledBefore:
-    """Kills a process (SIGKILL) just before it does what is named `name`."""
+    """Kills a process (SIGKILL) just before the operation `name`."""
 
     def __init__(self, label: Label, name: str) -> None:
         self._label, self._name = label, name
 
     def __call__(self) -> None:
-        """Lie in wait, in the process that is meant."""
+        """Begin watching, in the process to be killed."""
 
         def seen(name: str) -> None:
             if name == self._name:

@@ -1,4 +1,4 @@
-"""What the tests of faults share: a small site, and a way to tell what was done to it."""
+"""Fixtures of the fault tests: a small site, and a way to print observations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.faults.site import Site
 
 @pytest.fixture
 def tell(capfd: pytest.CaptureFixture[str]) -> Callable[[str], None]:
-    """Return what prints a line, captured or not: these tests are a program to watch."""
+    """Return a function that prints a line, captured or not: these tests are also a program."""
 
     def line(text: str) -> None:
         with capfd.disabled():
@@ -29,6 +29,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture
 def site(built: Site) -> Site:
-    """Return the site as it is before its second night."""
+    """Return the site as before its second night."""
     built.restore()
     return built

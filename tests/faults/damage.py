@@ -9,7 +9,7 @@ from random import Random
 
 
 def _flipped(content: bytes) -> bytes:
-    """Return the content with one bit another: of Parquet, in a page, which has a checksum."""
+    """Return the content with one bit flipped: for Parquet, in a page, which has a checksum."""
     changed = bytearray(content)
     changed[len(changed) // 8] ^= 1 << Random(len(content)).randrange(8)
     return bytes(changed)
@@ -21,12 +21,12 @@ KINDS: dict[str, Callable[[bytes], bytes]] = {
     "zeroed": lambda content: bytes(len(content)),
     "empty": lambda content: b"",
 }
-"""What becomes of a file's content, by what that is called."""
+"""The kinds of damage to a file's content, by name."""
 
 
 @contextmanager
 def damaged(path: Path, kind: str) -> Iterator[None]:
-    """Have a file damaged for as long as the block lasts: in place, as it is mapped and open."""
+    """Damage a file during the block: in place, as it is mapped and open."""
     content = path.read_bytes()
     path.write_bytes(KINDS[kind](content))
     try:

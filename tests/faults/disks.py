@@ -1,4 +1,4 @@
-"""Small disks, which are soon full, and may become read-only."""
+"""Small disks, which fill up soon, and may become read-only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 @dataclass(frozen=True)
 class Disk:
-    """A directory, and whether it is a file system of its own, in memory (tmpfs)."""
+    """A directory, and whether it is a separate file system, in memory (tmpfs)."""
 
     path: Path
     own: bool
@@ -27,9 +27,9 @@ class Disk:
 
     @contextmanager
     def filled(self, free: int = 0) -> Iterator[None]:
-        """Leave so many bytes, in whole pages, of it free; skip the test where it is not its own.
+        """Leave ``free`` bytes free, in whole pages; skip the test if the disk is shared.
 
-        Nobody else's disk is to be filled.
+        A shared disk must not be filled.
         """
         if not self.own:
             pytest.skip("needs root, and to be allowed to mount a small disk")
@@ -40,7 +40,7 @@ class Disk:
                 try:
                     os.posix_fallocate(file.fileno(), size, room)
                     size += room
-                except OSError as error:  # others, too, write to it meanwhile
+                except OSError as error:  # others also write to it
                     if error.errno != errno.ENOSPC:
                         raise
         try:
@@ -59,7 +59,7 @@ def _unmount(path: Path) -> None:
 
 @contextmanager
 def mounted(path: Path, size: str) -> Iterator[Disk]:
-    """Mount a disk of such a `size` at a directory, where that is allowed."""
+    """Mount a disk of a `size` at a directory, if that is allowed."""
     own = os.geteuid() == 0 and _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(path))
     try:
         yield Disk(path, own)
@@ -70,7 +70,7 @@ def mounted(path: Path, size: str) -> Iterator[Disk]:
 
 @contextmanager
 def read_only(path: Path) -> Iterator[str]:
-    """Let nothing be written below a directory; yield how the system says so, or skip the test."""
+    """Make a directory read-only; yield the system's error message, or skip the test."""
     if os.geteuid():
         before = {each: each.stat().st_mode for each in (path, *path.rglob("*")) if each.is_dir()}
         for each in before:

@@ -1,4 +1,4 @@
-"""A small site: a night that is over, whose model is published, and the traces of the next."""
+"""A small site: a finished night with a published model, and the traces of the next night."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ workers = 1
 """
 NAMES = (b"inbox.lock", b"#pico00001", b"page1.html", b"other")
 EACH = 6
-"""How many locks, drafts and pages a trace is about."""
+"""The number of locks, drafts and pages in a trace."""
 
 WRITTEN = datetime(2001, 11, 1, tzinfo=UTC).timestamp()
-"""When the traces were last changed."""
+"""The modification time of the traces."""
 
 STEPS = {
     "intake": r"datasets/(\.incoming|\.[^/]*\.new|\.ledger|ledger|20011023[^/]*($|/\.ingest))",
@@ -59,16 +59,16 @@ STEPS = {
     "parts": r"registry/versions/\.incoming",
     "pointer": r"registry/\.?(history|current)",
 }
-"""Where each step of a night changes files, in the order of the steps."""
+"""The directory in which each step of a night changes files, in the order of the steps."""
 
 
 @dataclass
 class Site:
-    """The site on a disk, as it is before the second night; `restore` makes it so again.
+    """The site on a disk before the second night; `restore` restores that state.
 
-    `first` is the published version, `answers` by version what it answers about `NAMES`, `done`
-    what there is after a second night that nothing disturbed, with `rows` operations in all, and
-    `operations` what that did. What the tests themselves write is `beside`.
+    `first` is the published version, `answers` its answers about `NAMES`, by version. `done` are
+    the files after an undisturbed second night, with `rows` operations in all, and `operations`
+    those of that night. `beside` holds the tests' own files.
     """
 
     disk: Disk
@@ -82,7 +82,7 @@ class Site:
         self.answers: dict[str, Any] = {}
         self._saved = self.beside / "saved"
         self._lay_out()
-        assert self.night() == 0, self.said()
+        assert self.night() == 0, self.output()
         (self.first,) = self.registry.versions()
         self._log_predictions()
         for part in "ab":
@@ -90,7 +90,7 @@ class Site:
         shutil.copytree(self.home, self._saved)
         free = self.disk.free()
         record = self.beside / "operations"
-        assert self.night(commands.Recorded(self.label, record)) == 0, self.said()
+        assert self.night(commands.Recorded(self.label, record)) == 0, self.output()
         self.operations = tuple(dict.fromkeys(record.read_text().splitlines()))
         self.done = self.state()
         self.rows = self.count()
@@ -103,7 +103,7 @@ class Site:
         self.bring("day0.txt", 0)
 
     def bring(self, name: str, day: int, half: str = "") -> Path:
-        """Let a trace of a day, or of the first or second half of its lives, appear."""
+        """Add a trace of a day, or of the first or second half of its lives."""
         lives = day_of_lives(MONDAY + timedelta(days=day), EACH)
         lives = {"": lives, "a": lives[: 2 * EACH], "b": lives[2 * EACH :]}[half]
         path = self.home / "traces" / name
@@ -112,7 +112,7 @@ class Site:
         return path
 
     def _log_predictions(self) -> None:
-        """Log one prediction that was served on the second day."""
+        """Log one prediction served on the second day."""
         day = self.home / "log" / "20011023"
         day.mkdir(parents=True)
         row = {"time": MONDAY + timedelta(days=1), "name": b"inbox.lock", "uid": 1}
@@ -121,7 +121,7 @@ class Site:
         pq.write_table(pa.Table.from_pylist([row], schema=columns), day / "1.parquet")
 
     def restore(self) -> None:
-        """Make everything as it was before the second night."""
+        """Restore the state before the second night."""
         shutil.rmtree(self.home)
         shutil.copytree(self._saved, self.home)
 
@@ -131,15 +131,15 @@ class Site:
         return self.command("nightly", "--config", config, before=before)
 
     def command(self, *arguments: str, before: Callable[[], object] | None = None) -> int:
-        """Run any command; return its exit code. `said` is what it printed."""
-        return commands.run(self.beside / "said", *arguments, before=before)
+        """Run any command; return its exit code. `output` returns what it printed."""
+        return commands.run(self.beside / "output", *arguments, before=before)
 
-    def said(self) -> str:
-        """Return what the last command printed."""
-        return (self.beside / "said").read_text()
+    def output(self) -> str:
+        """Return the output of the last command."""
+        return (self.beside / "output").read_text()
 
     def label(self, event: str, path: str) -> str | None:
-        """Name an operation, alike in every run; None for those elsewhere."""
+        """Name an operation, reproducibly; None outside the site."""
         place = os.path.relpath(path, self.home)
         if place.split("/")[0] not in ("datasets", "registry"):
             return None
@@ -151,9 +151,10 @@ class Site:
         return next((step for step, where in STEPS.items() if re.match(where, place)), None)
 
     def state(self) -> dict[str, bytes]:
-        """Return every file by its path, versions by their number: their names tell the time.
+        """Return every file by its path, with versions by their number, since their names have
+        times.
 
-        What is kept of the last night tells the time, too, and is left out.
+        The state of the last night also has times, and is left out.
         """
         names = {
             version.encode(): b"<%d>" % n for n, version in enumerate(self.registry.versions())
@@ -171,12 +172,12 @@ class Site:
         }
 
     def differences(self) -> list[str]:
-        """Return the files that differ from those that an undisturbed night left."""
+        """Return the files that differ from those after an undisturbed night."""
         found = self.state()
         return sorted(p for p in found | self.done if found.get(p) != self.done.get(p))
 
     def check(self) -> str:
-        """Check that what there is can be read, and is whole; say what there is."""
+        """Check that all files are readable and complete; describe them."""
         versions = self.registry.versions()
         for version in versions:
             self.registry.verify(version)
@@ -198,13 +199,13 @@ class Site:
         return {p for p in files if p.startswith(below) and p.endswith(".parquet")}
 
     def count(self) -> int:
-        """Return how many operations there are in all datasets."""
+        """Return the number of operations in all datasets."""
         config = read_config(self.home / "birthmark.toml")
         paths = config.datasets.directory.glob("[!.]*/operations/**/*.parquet")
         return sum(pq.ParquetFile(path).metadata.num_rows for path in paths)
 
     def served(self) -> tuple[str, Any]:
-        """Return the version that answers, and what it answers about `NAMES`."""
+        """Return the current version, and its answers about `NAMES`."""
         model = load_model(self.registry)
         answers = model.answers(from_requests([{"name": name} for name in NAMES]), counted=False)
         return model.version, {key: answer.to_pylist() for key, answer in answers.items()}

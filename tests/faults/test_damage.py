@@ -1,4 +1,4 @@
-"""Damaged files, and a clock that went back: the nightly run takes nothing for what it is not."""
+"""Damaged files, and a clock that went back: the nightly run is never misled."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_a_damaged_version_is_named_and_nothing_is_made_of_it(
     for kind in KINDS:
         with damaged(path, kind):
             assert site.night() == 1
-            assert str(path) in site.said()
+            assert str(path) in site.output()
             assert site.models("verify") == 1
-            assert str(path) in site.said()
+            assert str(path) in site.output()
             assert site.models("list") == 0
-            assert site.first in site.said()
+            assert site.first in site.output()
     assert site.registry.versions() == [site.first]
-    assert site.count() == site.rows  # the traces were taken in all the same
+    assert site.count() == site.rows  # the traces were still ingested
     tell(f"{part} of the published version {', '.join(KINDS)}: refused, and named")
 
 
@@ -49,9 +49,9 @@ def test_a_damaged_dataset_is_named_and_nothing_is_learned_from_it(site: Site, t
         for kind in KINDS:
             with damaged(path, kind):
                 assert site.night() == 1
-                assert str(path) in site.said()
+                assert str(path) in site.output()
     assert site.registry.versions() == [site.first]
-    assert site.night() == 0, site.said()
+    assert site.night() == 0, site.output()
     assert site.differences() == []
     tell(f"Parquet of a dataset {', '.join(KINDS)}: refused, and named; then finished")
 
@@ -63,19 +63,19 @@ def test_a_damaged_trace_is_refused_and_keeps_no_other_waiting(site: Site, tell:
     for kind in KINDS:
         with damaged(trace, kind):
             os.utime(trace, (WRITTEN, WRITTEN))
-            assert site.night() == 65, site.said()
-            assert trace.name in site.said()
+            assert site.night() == 65, site.output()
+            assert trace.name in site.output()
             assert site.count() == site.rows
     os.utime(trace, (WRITTEN, WRITTEN))
-    assert site.night() == 0, site.said()
+    assert site.night() == 0, site.output()
     assert site.count() == site.rows + len(operations)
     tell(
-        f"a trace as Parquet {', '.join(KINDS)}: refused; {site.rows} operations of others taken in"
+        f"a trace as Parquet {', '.join(KINDS)}: refused; {site.rows} operations of others ingested"
     )
 
 
 def test_a_clock_that_went_back_loses_no_trace_and_no_version(site: Site, tell: Tell) -> None:
-    """All that there is comes from a year ahead, as if the clock had been set back since."""
+    """All files come from a year ahead, as if the clock had been set back since."""
     ahead = datetime.now(UTC) + timedelta(days=365)
     for trace in (site.home / "traces").iterdir():
         if trace.name != "day0.txt":
@@ -89,11 +89,11 @@ def test_a_clock_that_went_back_loses_no_trace_and_no_version(site: Site, tell: 
     manifest = site.registry.manifest(site.first)
     clock = Registry(site.home / "registry", clock=lambda: ahead)
     before = clock.publish(write_parts, manifest)
-    assert site.night() == 0, site.said()
+    assert site.night() == 0, site.output()
     assert site.count() == site.rows
     assert site.registry.versions() == [site.first, before, site.registry.current()]
     assert site.served()[0] > before
     done = site.state()
     assert site.night() == 0
     assert site.state() == done
-    tell(f"the clock a year back: {site.rows} operations are taken in, the new version is the last")
+    tell(f"the clock a year back: {site.rows} operations are ingested, the new version is the last")

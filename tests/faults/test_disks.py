@@ -1,4 +1,4 @@
-"""Disks that are full or read-only: the nightly run says so, and goes on once they are not."""
+"""Full or read-only disks: the nightly run reports them, and continues once they are not."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ Tell = Callable[[str], None]
 
 
 def finish(site: Site) -> None:
-    """Check that a night's work is done by another run as if nothing had been."""
-    assert site.night() == 0, site.said()
+    """Check that another run finishes a night's work as if undisturbed."""
+    assert site.night() == 0, site.output()
     assert site.differences() == []
     assert site.count() == site.rows
 
 
 @dataclass(frozen=True)
 class FilesOf:
-    """Lets a process write no file of more bytes (RLIMIT_FSIZE): a full disk that needs no root."""
+    """Limits the size of a process's files (RLIMIT_FSIZE): a full disk that needs no root."""
 
     most: int
 
     def __call__(self) -> None:
-        """Begin to."""
+        """Set the limit."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (self.most, self.most))
 
 
 def test_nights_that_cannot_write_files_fail_until_they_can(site: Site, tell: Tell) -> None:
     answers = site.served()
     for most in (1_000, 60_000):
-        assert site.night(FilesOf(most)) == 1, site.said()
-        assert "too large" in site.said()
+        assert site.night(FilesOf(most)) == 1, site.output()
+        assert "too large" in site.output()
         seen = site.check()
         assert site.served() == answers
         tell(f"no file of more than {most} bytes: {seen}")
@@ -52,13 +52,13 @@ def test_nights_on_disks_that_are_full_or_read_only_fail_until_they_are_not(
     answers = site.served()
 
     def failed(reason: str, fault: str) -> None:
-        """Check that a night fails for a reason, and that all is as whole as before."""
-        assert site.night() == 1, site.said()
-        assert reason in site.said()
-        said, seen = site.said().strip(), site.check()
+        """Check that a night fails for a reason, and that everything is as complete as before."""
+        assert site.night() == 1, site.output()
+        assert reason in site.output()
+        output, seen = site.output().strip(), site.check()
         assert site.served() == answers
         assert (site.models("list"), site.models("verify")) == (0, 0)
-        tell(f"{fault}: {seen}; said: {said[-60:]}")
+        tell(f"{fault}: {seen}; output: {output[-60:]}")
 
     for share in (0, 0.1, 0.3):
         with site.disk.filled(free=int(share * site.need)):

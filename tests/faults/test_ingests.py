@@ -23,8 +23,8 @@ NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 class Ingests:
     """A dataset, and an ingest into it that is to be killed.
 
-    `operations` are what that does if nothing kills it, `files` what is there then, and `whole` how
-    many rows; `before` is how many rows there were.
+    `operations` are those of an undisturbed ingest, `files` the files after it, and `whole` the
+    number of rows; `before` is the number of rows before it.
     """
 
     def __init__(self, home: Path, into: Path | None) -> None:
@@ -39,7 +39,7 @@ class Ingests:
         self.whole, self.files = self.rows(), self.found()
 
     def restore(self) -> None:
-        """Make everything as it was before the ingest."""
+        """Restore the state before the ingest."""
         shutil.rmtree(self.out, ignore_errors=True)
         if self._into:
             shutil.copytree(self._into, self.out)
@@ -47,26 +47,26 @@ class Ingests:
     def run(self, before: Callable[[], object] | None = None) -> int:
         """Ingest; return the exit code (negative: the signal that ended it)."""
         arguments = ("ingest", str(self._trace), "--out", str(self.out))
-        return commands.run(self._home / "said", *arguments, before=before)
+        return commands.run(self._home / "output", *arguments, before=before)
 
     def label(self, event: str, path: str) -> str | None:
-        """Name a move or a removal; None for other changes, and for those elsewhere."""
+        """Name a move or a removal; None for other changes, and outside the dataset."""
         place = os.path.relpath(path, self.out)
         is_here = event in ("os.rename", "os.remove") and not place.startswith("..")
         return f"{event} {place}" if is_here else None
 
     def rows(self) -> list[int]:
-        """Return how many rows the tables have, as far as there is a dataset."""
+        """Return the number of rows of the tables, as far as there is a dataset."""
         if not (self.out / "ingests").exists():
             return [0] * len(TABLES)
         return [read_table(self.out, table).num_rows for table in TABLES]
 
     def is_recorded(self) -> bool:
-        """Tell whether the ingest's record has its place."""
+        """Return whether the ingest's record has been renamed into place."""
         return (self.out / "ingests" / ("0002.json" if self._into else "0001.json")).exists()
 
     def found(self) -> set[str]:
-        """Return what lies in the dataset's directory."""
+        """Return the files in the dataset's directory."""
         return {path.relative_to(self.out).as_posix() for path in self.out.rglob("*")}
 
 
@@ -88,5 +88,7 @@ def test_an_ingest_killed_at_any_instant_is_there_whole_or_not_at_all(
             assert own.found() == own.files, operation
         assert own.rows() == own.whole, operation
     moves = [operation for operation in own.operations if operation.startswith("os.rename")]
-    assert len(moves) == 7, "of the record to its name, five files and the record to their places"
+    assert len(moves) == 7, (
+        "the record to its name, then five files and the record into the dataset"
+    )
     tell(f"ingest killed before each of {len(own.operations)} changes: whole, or not at all")

@@ -23,11 +23,11 @@ Tell = Callable[[str], None]
 
 SEED = 6
 KILLS = {"intake": 6, "audit": 3, "test": 4, "parts": 4, "pointer": 3}
-"""How many of the 20 instants are in each step of a night."""
+"""The number of the 20 instants in each step of a night."""
 
 
 def instants(site: Site) -> list[str]:
-    """Return operations at random, of each step as many as wanted, in the order of the night."""
+    """Return random operations, the wanted number of each step, in the order of the night."""
     random, chosen = Random(SEED), set()
     for step, many in KILLS.items():
         own = [operation for operation in site.operations if site.step(operation) == step]
@@ -38,7 +38,7 @@ def instants(site: Site) -> list[str]:
 def test_a_nightly_run_killed_at_20_instants_ends_as_one_that_was_not(
     site: Site, tell: Tell
 ) -> None:
-    """Each run is killed further on than the last, so that all that kills leave comes together."""
+    """Each run is killed later than the last, so that the remains of all kills add up."""
     answers = site.served()
     for number, operation in enumerate(instants(site), start=1):
         assert site.night(KilledBefore(site.label, operation)) == -signal.SIGKILL, operation
@@ -46,7 +46,7 @@ def test_a_nightly_run_killed_at_20_instants_ends_as_one_that_was_not(
         assert site.served() == answers
         assert number % 5 or (site.models("list"), site.models("verify")) == (0, 0)
         tell(f"nightly killed {number:2} of 20, {site.step(operation):8} {operation}: {seen}")
-    assert site.night() == 0, site.said()
+    assert site.night() == 0, site.output()
     assert site.differences() == []
     assert site.count() == site.rows
     tell(f"nightly run again: {len(site.done)} files as if undisturbed, {site.rows} operations")
@@ -55,7 +55,7 @@ def test_a_nightly_run_killed_at_20_instants_ends_as_one_that_was_not(
 def test_the_command_killed_while_its_processes_work_leaves_none_of_them(
     site: Site, tell: Tell
 ) -> None:
-    """What is forked above has one process; the command by itself has one for each core."""
+    """The forked command has one process; the command itself has one for each core."""
     config = site.home / "several.toml"
     config.write_text(CONFIG.replace("workers = 1", "workers = 2"))
     answers, random = site.served(), Random(SEED)
@@ -64,7 +64,7 @@ def test_the_command_killed_while_its_processes_work_leaves_none_of_them(
         command = [sys.executable, "-m", "birthmark", "nightly", "--config", str(config)]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
             begun = eventually(lambda p=pattern: any(site.home.glob(f"datasets/{p}")), 120)
-            time.sleep(random.uniform(0, 0.3))  # it waits for nothing: the instant is at random
+            time.sleep(random.uniform(0, 0.3))  # not a wait: the instant is random
             own = group(process.pid)
             process.kill()
         assert begun
@@ -74,7 +74,7 @@ def test_the_command_killed_while_its_processes_work_leaves_none_of_them(
         tell(f"birthmark nightly killed at work on a {work}: its processes end; {site.check()}")
         assert site.served() == answers
     config.unlink()
-    assert site.night() == 0, site.said()
+    assert site.night() == 0, site.output()
     assert site.differences() == []
     tell("nightly run again: as if undisturbed")
 

@@ -1,4 +1,4 @@
-"""What befalls the service while clients ask without a pause: no answer is ever another one."""
+"""Faults of the service under requests without a pause: every answer is the right one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BODY = json.dumps([{"name": "x.lock"}, {"name": "page1.html"}, {"name": "a.log"}
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Disk]:
-    """Return a small disk for what the service writes."""
+    """Return a small disk for the service's files."""
     with mounted(tmp_path_factory.mktemp("disk"), "64m") as disk:
         yield disk
 
@@ -49,7 +49,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
 
 @pytest.fixture(scope="module")
 def right(registry: Registry) -> bytes:
-    """Return the one right answer to `BODY`."""
+    """Return the only right answer to `BODY`."""
     return predict(load_model(registry), BODY)[0]
 
 
@@ -58,7 +58,7 @@ def serving(registry: Registry, disk: Disk, port: int = 0) -> Iterator[Any]:
     """Serve with two workers, whose log and temporary files are on the disk."""
     options = ["--workers", str(WORKERS), "--poll-seconds", "0.05", "--port", str(port)]
     before = os.environ.get("TMPDIR")
-    os.environ["TMPDIR"] = str(disk.path)  # which processes that are started inherit
+    os.environ["TMPDIR"] = str(disk.path)  # which started processes inherit
     options += ["--log-predictions", str(disk.path / "log"), "--log-minutes", "0.001"]
     try:
         with started(registry.path, registry.path.parent, *options) as service:
@@ -79,11 +79,11 @@ def service(registry: Registry, disk: Disk) -> Iterator[Any]:
 
 @contextmanager
 def watched(service: Any, right: bytes, lost: bool = False) -> Iterator[Any]:
-    """Ask without a pause meanwhile: every answer must be right, and none `lost` unless said."""
-    with asking(service.address, {PATH: BODY}) as told:
-        yield told
-    assert set(told[PATH].answers) == {(200, right)}, told[PATH].answers.keys()
-    assert lost or not told[PATH].broken
+    """Send requests during the block: every answer is right, and none lost unless `lost`."""
+    with asking(service.address, {PATH: BODY}) as responses:
+        yield responses
+    assert set(responses[PATH].answers) == {(200, right)}, responses[PATH].answers.keys()
+    assert lost or not responses[PATH].broken
 
 
 def test_files_of_the_version_that_answers_are_damaged(
@@ -94,18 +94,18 @@ def test_files_of_the_version_that_answers_are_damaged(
     directory = registry.directory(version)
     manifest = registry.manifest(version)
     parts = ["manifest.json", *manifest["parts"]]
-    with watched(service, right) as told:
+    with watched(service, right) as responses:
         for kind in KINDS:
             for part in parts:
                 with damaged(directory / part, kind):
                     if part.endswith((".image", "manifest.json")):
                         tries = total(service, TRIED)
-                        registry.path.joinpath("current").touch()  # each worker looks anew
+                        registry.path.joinpath("current").touch()  # each worker checks again
                         assert eventually(lambda t=tries: total(service, TRIED) >= t + WORKERS)
     registry.verify(version)
     tell(
         f"{len(parts)} files of the served version {', '.join(KINDS)}:"
-        f" {told[PATH].requests} answers, all right, none failed"
+        f" {responses[PATH].requests} answers, all right, none failed"
     )
 
 
@@ -113,7 +113,7 @@ def test_the_disk_that_it_writes_to_fills_up(
     service: Any, disk: Disk, right: bytes, tell: Tell
 ) -> None:
     workers = children(service.process.pid)
-    with disk.filled(), watched(service, right) as told:
+    with disk.filled(), watched(service, right) as responses:
         with service.client() as client:
             for path in ("/healthz", "/readyz", "/v1/model", "/nothing", "/metrics", "/"):
                 for method in ("GET", "POST", "PUT", "OPTIONS"):
@@ -129,7 +129,7 @@ def test_the_disk_that_it_writes_to_fills_up(
     with watched(service, right):
         assert eventually(lambda: total(service, written) > before)
     tell(
-        f"disk full: {told[PATH].requests} answers, all right, none failed;"
+        f"disk full: {responses[PATH].requests} answers, all right, none failed;"
         f" {total(service, failed):.0f} rows of the log counted as failed, logged again since"
     )
 
@@ -137,13 +137,13 @@ def test_the_disk_that_it_writes_to_fills_up(
 def test_a_worker_is_killed(service: Any, right: bytes, tell: Tell) -> None:
     before = children(service.process.pid)
     killed, loads = Random(1).choice(sorted(before)), total(service, LOADED)
-    with watched(service, right, lost=True) as told:
+    with watched(service, right, lost=True) as responses:
         os.kill(killed, signal.SIGKILL)
         assert eventually(lambda: len(children(service.process.pid) - {killed}) == WORKERS, 60)
         assert eventually(lambda: total(service, LOADED) > loads, 60)
     tell(
-        f"kill -9 of a worker: another has begun, {told[PATH].requests} answers, all right;"
-        f" {told[PATH].broken.total()} connections broke"
+        f"kill -9 of a worker: another has begun, {responses[PATH].requests} answers, all right;"
+        f" {responses[PATH].broken.total()} connections broke"
     )
 
 
@@ -151,7 +151,7 @@ def test_the_server_is_killed(
     service: Any, registry: Registry, disk: Disk, right: bytes, tell: Tell
 ) -> None:
     workers = children(service.process.pid)
-    with watched(service, right, lost=True) as told:
+    with watched(service, right, lost=True) as responses:
         service.process.kill()
         assert eventually(lambda: not any(alive(worker) for worker in workers))
         with serving(registry, disk, service.address[1]) as again:
@@ -160,5 +160,5 @@ def test_the_server_is_killed(
                 assert ask(again.address, PATH, BODY) == (200, right)
     tell(
         f"kill -9 of the server: its workers ended, started again on the same port,"
-        f" {told[PATH].requests} answers, all right"
+        f" {responses[PATH].requests} answers, all right"
     )

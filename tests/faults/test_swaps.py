@@ -1,4 +1,4 @@
-"""100 models published one after the other while clients ask as fast as they can."""
+"""100 models published in sequence while clients send requests as fast as they can."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SUFFIXES = ("lock", "tmp", "swp")
 BODY = json.dumps([{"name": f"x.{suffix}"} for suffix in SUFFIXES] * 3).encode()
 HINT = b'{"name": "x.lock"}'
 SETTLED = 6
-"""So many connections in a row must meet a version before every worker is taken to have it."""
+"""Consecutive connections that must meet a version before every worker is assumed to have it."""
 
 
 def without_model(answer: bytes) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def without_model(answer: bytes) -> dict[str, Any]:
 
 
 class Swapped:
-    """A registry whose versions are of three kinds, by the suffix that they know."""
+    """A registry with versions of three kinds, which know different suffixes."""
 
     def __init__(self, directory: Path) -> None:
         self.path, self.registry = directory, Registry(directory)
@@ -78,7 +78,7 @@ def test_100_swaps_at_full_rate_fail_no_request_and_each_answer_is_of_one_versio
     paths = {"/v1/predictions": BODY, "/v1/hints": HINT}
     with started(models.path, tmp_path, *options) as service:
         began = time.monotonic()
-        with asking(service.address, paths) as told:
+        with asking(service.address, paths) as responses:
             for number in range(SWAPS):
                 new = models.swap(number)
 
@@ -88,19 +88,21 @@ def test_100_swaps_at_full_rate_fail_no_request_and_each_answer_is_of_one_versio
 
                 assert eventually(arrived, 30), new
                 hint = models.hints[models.of[new]]
-                # Which worker takes a connection is chance: the six may have met one alone.
+                # The worker of a connection is random: the six may have met a single one.
                 assert eventually(lambda h=hint: ask(service.address, "/v1/hints", HINT)[1] == h)
         seconds = time.monotonic() - began
     named = set()
-    for status, answer in told["/v1/predictions"].answers:
+    for status, answer in responses["/v1/predictions"].answers:
         assert status == 200, answer
         named.add(version(answer))
         assert without_model(answer) == models.answers[models.of[version(answer)]]
-    assert set(told["/v1/hints"].answers) == {(200, answer) for answer in models.hints.values()}
-    assert all(not each.broken for each in told.values())
+    assert set(responses["/v1/hints"].answers) == {
+        (200, answer) for answer in models.hints.values()
+    }
+    assert all(not each.broken for each in responses.values())
     assert len(named) > SWAPS / 3
-    rates = ", ".join(f"{each.rate:.0f} of {path}" for path, each in told.items())
+    rates = ", ".join(f"{each.rate:.0f} of {path}" for path, each in responses.items())
     tell(
         f"{SWAPS} swaps in {seconds:.0f} s, {WORKERS} workers: {rates} a second, none failed,"
-        f" {len(named)} versions named, every answer as that version alone gives it"
+        f" {len(named)} versions named, every answer matches its version"
     )

@@ -1,4 +1,4 @@
-"""What `features.History` does, slowly, in plain Python: one event after the other."""
+"""A slow reference of `features.History` in plain Python: one event after the other."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def passed(since: int, until: int) -> int:
 
 
 class Share:
-    """A mean of the first outcomes, which then goes on with a short memory, in 65,535ths."""
+    """A mean of the first outcomes, then a moving average, in 65,535ths."""
 
     def __init__(self) -> None:
         self.known, self.value = 0, 0
@@ -54,7 +54,7 @@ class Share:
         step = (65_535 if yes else 0) - self.value
         self.value += step // self.known if step >= 0 else -(-step // self.known)
 
-    def told(self) -> int:
+    def encoded(self) -> int:
         return 1 + self.value * 254 // 65_535 if self.known else 0
 
 
@@ -69,10 +69,10 @@ class Record:
     write_only: int = 0
     shares: list[Share] = field(default_factory=lambda: [Share() for _ in range(8)])
 
-    def told(self, at: int) -> list[int]:
+    def encoded(self, at: int) -> list[int]:
         return [
             log(self.births),
-            *(share.told() for share in self.shares),
+            *(share.encoded() for share in self.shares),
             passed(self.last_birth, at) if self.births else 0,
             self.life,
             self.size,
@@ -84,13 +84,13 @@ class Record:
 
 
 def known(create: Row, at: int) -> Row:
-    """Return what was known of a create at a time before it."""
+    """Return a create as known at an earlier time."""
     seen = create["dir_named"]
     return create if seen is None or seen <= at else create | {"dir_name": None}
 
 
 def keys_of(create: Row, previous: dict[Any, bytes]) -> list[Any]:
-    """Return the keys of a create in their order; None where a part is not known."""
+    """Return the keys of a create in their order; None if a part is unknown."""
     name, place, user = create["name"], create["dir_fh"], create["uid"]
     folded = None if name is None else shape(name)
     suffix = None if folded is None else folded.rpartition(b".")[2] if b"." in folded else b""
@@ -132,24 +132,26 @@ class Oracle:
             events.append((rows[i]["born"] + behind, place, -1, i, None))
             events += [(at + behind, place, what, i, fact) for at, what, fact in outcomes(rows[i])]
         events.sort(key=lambda event: event[:3])
-        told: list[bytes | None] = [None] * len(rows)
+        histories: list[bytes | None] = [None] * len(rows)
         keys: dict[int, list[Any]] = {}
         for time, _, what, i, fact in events:
             at = time - behind
             if what == -2:
-                told[i] = self.tell(keys_of(known(rows[i], time - behind), self.previous), time)
+                histories[i] = self.tell(
+                    keys_of(known(rows[i], time - behind), self.previous), time
+                )
             elif what == -1:
                 keys[i] = keys_of(rows[i], self.previous)
                 self.bear(rows[i], keys[i], at)
             elif at <= max(end, rows[born[-1]]["born"]):
                 self.learn(keys[i], at, what, fact)
-        return told
+        return histories
 
     def tell(self, keys: list[Any], at: int) -> bytes:
-        told: list[int] = []
+        values: list[int] = []
         for key in keys:
-            told += [0] * 16 if key is None else self.records.get(key, Record()).told(at)
-        return bytes(told)
+            values += [0] * 16 if key is None else self.records.get(key, Record()).encoded(at)
+        return bytes(values)
 
     def bear(self, row: Row, keys: list[Any], at: int) -> None:
         for key in keys:
@@ -217,10 +219,12 @@ def _rows(lives: pa.Table) -> list[Row]:
     of_names = "file_writes" in lives.column_names
     sizes = ["size", "reads", "writes", "atime", "mtime"]
     last = {"size": "file_max_size", "writes": "file_writes"} if of_names else {"size": "max_size"}
-    kept = "server dir_fh name fh mode uid client kind birth_seen born died observed_until dir_name"
-    kept += " dir_named"
+    shared = (
+        "server dir_fh name fh mode uid client kind birth_seen born died observed_until dir_name"
+    )
+    shared += " dir_named"
     columns = {}
-    for column in (*kept.split(), *sizes, *(f"early_{size}" for size in sizes)):
+    for column in (*shared.split(), *sizes, *(f"early_{size}" for size in sizes)):
         absent = of_names and (
             column in ("dir_name", "dir_named", *sizes) or column.startswith("early_")
         )

@@ -6,9 +6,16 @@ import pyarrow as pa
 import pytest
 
 from birthmark.data.schema import FILES, NAMES
-from birthmark.features import CREATES, HISTORY_BYTES, from_files, from_names, from_requests
+from birthmark.features import (
+    CREATES,
+    HISTORY_BYTES,
+    History,
+    from_files,
+    from_names,
+    from_requests,
+)
 from birthmark.features.creates import of_names
-from tests.builders.lives import table
+from tests.builders.lives import MONDAY, day_of_lives, files_of, table
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 KNOWN = {
@@ -86,11 +93,20 @@ def test_the_columns_are_those_that_design_allows():
 
 def test_the_history_of_a_table_without_one_is_unknown():
     known = {key: value for key, value in KNOWN.items() if key != "history"}
-    untold = {"history": None, "name_history": None}
-    assert from_files(life(FILES, **born(known))).to_pylist() == [KNOWN | untold]
+    missing = {"history": None, "name_history": None}
+    assert from_files(life(FILES, **born(known))).to_pylist() == [KNOWN | missing]
 
 
-def test_predicates_about_names_see_what_was_seen_of_names():
+def test_a_history_is_followed_where_one_is_passed():
+    lives = files_of(*day_of_lives(MONDAY, each=3))
+    creates = from_files(lives, History())
+    assert creates["history"].to_pylist() == History().follow(lives).to_pylist()
+    assert creates["history"].null_count == 0
+    with pytest.raises(ValueError, match="history: expected none"):
+        from_files(lives.append_column("history", creates["history"]), History())
+
+
+def test_predicates_about_names_see_the_history_of_names():
     one, other = bytes(HISTORY_BYTES), bytes([1]) * HISTORY_BYTES
     requests = [{"name": b"a", "history": one}, {"name": b"a", "name_history": other}]
     creates = from_requests([*requests, requests[0] | requests[1], {"name": b"a"}])
@@ -98,7 +114,7 @@ def test_predicates_about_names_see_what_was_seen_of_names():
     assert of_names(creates).schema == creates.schema
 
 
-def test_what_a_request_does_not_say_is_null():
+def test_missing_members_of_a_request_are_null():
     (create,) = from_requests([{"name": "café"}]).to_pylist()
     assert create == dict.fromkeys(CREATES.names) | {"name": "café".encode()}
 

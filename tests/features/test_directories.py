@@ -51,7 +51,7 @@ def test_handles_of_two_servers_are_two_directories():
     assert len(directories_of(files_of(HOME, other), pa.nulls(2, pa.bool_()))) == 2
 
 
-def test_what_was_seen_before_replaces_what_is_counted_now():
+def test_earlier_counts_replace_the_current_ones():
     now = directories_of(
         files_of(*FILES_OF_BEN, HOME, LOST), pa.array([True, True, True, None, True])
     )

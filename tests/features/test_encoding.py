@@ -1,3 +1,5 @@
+"""Tests also features/."""
+
 from __future__ import annotations
 
 import datetime
@@ -113,23 +115,23 @@ def test_lengths_end_at_255():
     assert found["length"] == found["digit run"] == [255, 255]
 
 
-def test_codes_are_kept_in_a_table():
+def test_codes_are_saved_in_a_table():
     rows = [{"uid": uid, "mode": 0o600} for uid in (1, 2, 2) for _ in range(FREQUENT)]
     table = creates(*rows)
-    kept = Encoding.learn(table).to_table()
-    assert kept.schema.equals(CODES)
-    again = Encoding.from_table(kept)
+    saved = Encoding.learn(table).to_table()
+    assert saved.schema.equals(CODES)
+    again = Encoding.from_table(saved)
     assert np.array_equal(again.transform(table), Encoding.learn(table).transform(table))
 
 
-def test_a_table_that_is_no_codes_is_refused():
-    kept = Encoding.learn(creates(*[{"uid": 1}] * FREQUENT)).to_table()
+def test_a_table_of_invalid_codes_is_refused():
+    saved = Encoding.learn(creates(*[{"uid": 1}] * FREQUENT)).to_table()
     of_uid = {"attribute": "uid", "value": 5, "code": 9}
     for rows, reason in (
         ([of_uid], "codes of uid are not 2, 3"),
         ([{**of_uid, "code": code} for code in (2, 3)], "a value of uid has two codes"),
     ):
-        damaged = pa.Table.from_pylist(rows, schema=kept.schema)
+        damaged = pa.Table.from_pylist(rows, schema=saved.schema)
         with pytest.raises(ValueError, match=reason):
             Encoding.from_table(damaged)
 

@@ -57,38 +57,38 @@ def file(
     return life(name, born, lifespan, day=BEGIN) | known | more
 
 
-def byte(told: pa.ChunkedArray, row: int, name: str) -> int:
-    return told[row].as_py()[BYTE[name]]
+def byte(histories: pa.ChunkedArray, row: int, name: str) -> int:
+    return histories[row].as_py()[BYTE[name]]
 
 
-def test_every_byte_has_a_name_of_its_own_and_a_meaning():
+def test_every_byte_has_a_distinct_name_and_a_meaning():
     assert len(BYTE) == len(HISTORY) == HISTORY_BYTES
     assert all(meaning for _, meaning in HISTORY)
 
 
 @pytest.mark.parametrize("behind", [0, 0.05, 700])
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_what_is_told_on_the_samples_is_what_the_oracle_tells(days, subject, behind):
+def test_histories_of_the_samples_equal_those_of_the_oracle(days, subject, behind):
     history, slow = History(), oracle.Oracle()
     for day in (day.slice(0, 1500) for day in days[subject]):
-        told = history.follow(day, behind)
-        assert told.to_pylist() == slow.follow(day, round(behind * SECOND))
-        assert len(told) - told.null_count > 100
+        histories = history.follow(day, behind)
+        assert histories.to_pylist() == slow.follow(day, round(behind * SECOND))
+        assert len(histories) - histories.null_count > 100
 
 
-def test_who_is_behind_is_told_what_was_known_then_and_how_long_ago_it_was():
+def test_a_lagging_follower_has_the_earlier_history_with_elapsed_times():
     rows = [file(b"a", 0, 1), file(b"a", 10, fh=b"second")]
-    told = {
+    histories = {
         behind: History().follow(files_of(*rows), behind)[1].as_py() for behind in (0, 8, 9.5, 11)
     }
     born, died, passed = (BYTE[f"name.{each}"] for each in ("births", "since_death", "since_birth"))
-    assert told[8] == told[0]
-    assert told[9.5][died] == 0 < told[0][died], "the death is not known yet"
-    assert told[9.5][passed] == told[0][passed]
-    assert [told[behind][born] for behind in (9.5, 11)] == [told[0][born], 1]
+    assert histories[8] == histories[0]
+    assert histories[9.5][died] == 0 < histories[0][died], "the death is not known yet"
+    assert histories[9.5][passed] == histories[0][passed]
+    assert [histories[behind][born] for behind in (9.5, 11)] == [histories[0][born], 1]
 
 
-def test_who_is_behind_does_not_know_a_directory_by_a_name_that_was_seen_since():
+def test_a_lagging_follower_does_not_know_a_later_name_of_a_directory():
     looked_up = START + 9_900_000
     rows = files_of(file(b"a", 0), file(b"b", 10, dir_fh=b"other", dir_named=looked_up))
     births = {
@@ -105,30 +105,30 @@ def test_a_birth_counts_for_its_directory_by_name_however_late_that_was_seen():
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
-def test_nothing_that_a_trace_shows_later_is_told(days, subject):
-    """A trace that was cut tells the births before the cut what the whole one does."""
+def test_histories_contain_no_later_data(days, subject):
+    """Births before a cut of a trace have the same history as in the whole trace."""
     table = operations(1)
     time = pc.coalesce(table["reply_time"], table["time"]).cast(pa.int64())
     first, last = pc.min_max(time).as_py().values()
-    whole = told_of(days[subject][0], last + 1)
+    whole = histories_of(days[subject][0], last + 1)
     for percent in (10, 35, 50, 72, 90):
         cut = first + (last - first) * percent // 100
         early = built(table.filter(pc.less_equal(time, cut)))[SUBJECTS.index(subject)]
-        before = {birth: told for birth, told in whole.items() if birth[-1] <= cut}
-        assert told_of(early, cut + 1) == before
+        before = {birth: histories for birth, histories in whole.items() if birth[-1] <= cut}
+        assert histories_of(early, cut + 1) == before
         assert len(before) > 20
 
 
-def told_of(table: pa.Table, until: int) -> dict[Any, Any]:
-    """Return the history of every birth before a time, by what tells births apart."""
+def histories_of(table: pa.Table, until: int) -> dict[Any, Any]:
+    """Return the history of every birth before a time, by its key."""
     columns = ["server", "dir_fh", "name", "fh"]
-    told = table.select(columns).append_column("told", History().follow(table))
-    told = told.append_column("born", table["born"].cast(pa.int64())).drop_null()
-    rows = told.filter(pc.less(told["born"], until)).to_pylist()
+    histories = table.select(columns).append_column("told", History().follow(table))
+    histories = histories.append_column("born", table["born"].cast(pa.int64())).drop_null()
+    rows = histories.filter(pc.less(histories["born"], until)).to_pylist()
     return {(*(row[c] for c in columns), row["born"]): row["told"] for row in rows}
 
 
-def test_what_becomes_of_a_life_does_not_change_what_is_told_at_its_birth(days):
+def test_outcomes_of_a_life_do_not_change_its_history_at_birth(days):
     day = days["file"][0]
     born = pc.index_in(pc.max(day["born"]), day["born"]).as_py()
     for row in (born, *random.Random(1).sample(range(len(day)), 10)):
@@ -153,8 +153,8 @@ def with_history(table: pa.Table) -> pa.Table:
     return from_files(table.append_column("history", History().follow(table)))
 
 
-def test_births_are_told_what_came_of_those_before():
-    told = History().follow(
+def test_histories_contain_outcomes_of_earlier_births():
+    histories = History().follow(
         files_of(
             file(b"a.lock", 0, 0.5),
             file(b"a.lock", 10, early_size=20_000, early_writes=6, early_reads=1),
@@ -162,33 +162,35 @@ def test_births_are_told_what_came_of_those_before():
             file(b"a.lock", 20),
         )
     )
-    assert [byte(told, row, "name.births") for row in range(4)] == [1, 2, 6, 8]
-    assert [byte(told, row, "name.known") for row in range(4)] == [1, 2, 2, 4]
-    assert [byte(told, row, "name.share_1s") for row in range(4)] == [0, 255, 255, 85]
-    assert [byte(told, row, "name.share_empty") for row in range(4)] == [0, 255, 255, 170]
-    assert [byte(told, row, "name.share_16k") for row in range(4)] == [0, 255, 255, 170]
-    assert [byte(told, row, "name.share_write_only") for row in range(4)] == [0, 1, 1, 85]
-    assert byte(told, 1, "dir_name.life") == byte(told, 3, "dir_name.life") > 1
-    assert byte(told, 2, "dir.since_birth") == byte(told, 1, "dir.life")
-    assert byte(told, 3, "dir.age") > byte(told, 3, "dir.since_birth")
+    assert [byte(histories, row, "name.births") for row in range(4)] == [1, 2, 6, 8]
+    assert [byte(histories, row, "name.known") for row in range(4)] == [1, 2, 2, 4]
+    assert [byte(histories, row, "name.share_1s") for row in range(4)] == [0, 255, 255, 85]
+    assert [byte(histories, row, "name.share_empty") for row in range(4)] == [0, 255, 255, 170]
+    assert [byte(histories, row, "name.share_16k") for row in range(4)] == [0, 255, 255, 170]
+    assert [byte(histories, row, "name.share_write_only") for row in range(4)] == [0, 1, 1, 85]
+    assert byte(histories, 1, "dir_name.life") == byte(histories, 3, "dir_name.life") > 1
+    assert byte(histories, 2, "dir.since_birth") == byte(histories, 1, "dir.life")
+    assert byte(histories, 3, "dir.age") > byte(histories, 3, "dir.since_birth")
 
 
 def test_outcomes_count_from_the_moment_at_which_they_are_known():
     rows = [file(b"a", 0, 0.5), file(b"b", 1)]
     for at, marks in [(0.4, 0), (0.5, 1), (1.9, 1), (2, 2)]:
-        told = History().follow(files_of(*rows, file(b"c", at, fh=b"late")))
-        share = byte(told, 2, "dir.share_1s")
+        histories = History().follow(files_of(*rows, file(b"c", at, fh=b"late")))
+        share = byte(histories, 2, "dir.share_1s")
         assert share == [0, 255, 128][marks], at
     for at, known in [(5.999, 1), (6, 2)]:
-        told = History().follow(files_of(*rows, file(b"c", at)))
-        assert byte(told, 2, "dir.known") == 1 + known
+        histories = History().follow(files_of(*rows, file(b"c", at)))
+        assert byte(histories, 2, "dir.known") == 1 + known
 
 
 def test_births_of_one_instant_come_in_the_order_of_their_names():
     rows = [file(name, 1, died) for name, died in [(b"b", 1), (b"c", None), (b"a", 2)]]
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        told = History().follow(files_of(*(rows[i] for i in order)))
-        births = {rows[i]["name"]: byte(told, row, "dir.births") for row, i in enumerate(order)}
+        histories = History().follow(files_of(*(rows[i] for i in order)))
+        births = {
+            rows[i]["name"]: byte(histories, row, "dir.births") for row, i in enumerate(order)
+        }
         assert births == {b"a": 1, b"b": 2, b"c": 6}
 
 
@@ -201,7 +203,7 @@ def test_the_order_of_the_rows_does_not_matter(days, subject):
     )
 
 
-def test_only_files_whose_birth_was_seen_are_told():
+def test_only_files_whose_birth_was_seen_have_a_history():
     table = files_of(
         file(b"a", 0),
         file(b"b", 1, kind="directory"),
@@ -209,14 +211,16 @@ def test_only_files_whose_birth_was_seen_are_told():
         file(b"d", 2, kind=None),
         file(b"e", 3),
     )
-    told = History().follow(table)
-    assert [value is None for value in told.to_pylist()] == [False, True, True, True, False]
-    assert byte(told, 4, "dir.births") == 2
+    histories = History().follow(table)
+    assert [value is None for value in histories.to_pylist()] == [False, True, True, True, False]
+    assert byte(histories, 4, "dir.births") == 2
 
 
-def test_keys_of_which_a_part_is_unknown_are_unknown():
-    told = History().follow(files_of(*(file(b"a", at, uid=None, dir_name=None) for at in range(3))))
-    known = {name.partition(".")[0] for name, index in BYTE.items() if told[2].as_py()[index]}
+def test_keys_with_an_unknown_part_are_unknown():
+    histories = History().follow(
+        files_of(*(file(b"a", at, uid=None, dir_name=None) for at in range(3)))
+    )
+    known = {name.partition(".")[0] for name, index in BYTE.items() if histories[2].as_py()[index]}
     assert known == {"dir_name", "dir_shape", "dir_suffix", "dir", "name", "shape"}
 
 
@@ -226,9 +230,9 @@ def test_size_and_use_are_known_again_at_the_death():
         file(b"a", 6),
         file(b"a", 20, early_size=9),
     ]
-    told = History().follow(files_of(*rows))
-    assert [byte(told, row, "name.share_64k") for row in range(3)] == [0, 255, 170]
-    assert [byte(told, row, "name.write_only") for row in range(3)] == [0, 1, 2]
+    histories = History().follow(files_of(*rows))
+    assert [byte(histories, row, "name.share_64k") for row in range(3)] == [0, 255, 170]
+    assert [byte(histories, row, "name.write_only") for row in range(3)] == [0, 1, 2]
 
 
 def test_of_names_size_and_writes_are_known_at_their_end():
@@ -241,14 +245,18 @@ def test_of_names_size_and_writes_are_known_at_their_end():
         | {"born": START + born * SECOND, "died": died and START + died * SECOND}
         for born, died in ends
     ]
-    told = History().follow(pa.Table.from_pylist(rows, schema=NAMES))
-    assert [byte(told, row, "name.share_empty") for row in range(4)] == [0, 0, 0, 255]
-    assert [byte(told, row, "name.share_5s") for row in range(4)] == [0, 0, 1, 1]
-    assert byte(told, 3, "name.share_read") == 1  # nobody wrote it
-    assert byte(told, 3, "name.share_write_only") == byte(told, 3, "place_suffix.births") == 0
+    histories = History().follow(pa.Table.from_pylist(rows, schema=NAMES))
+    assert [byte(histories, row, "name.share_empty") for row in range(4)] == [0, 0, 0, 255]
+    assert [byte(histories, row, "name.share_5s") for row in range(4)] == [0, 0, 1, 1]
+    assert byte(histories, 3, "name.share_read") == 1  # nobody wrote it
+    assert (
+        byte(histories, 3, "name.share_write_only")
+        == byte(histories, 3, "place_suffix.births")
+        == 0
+    )
 
 
-def test_to_ask_is_to_be_told_what_the_next_birth_is_and_leaves_no_trace(days):
+def test_a_lookup_returns_the_history_of_the_next_birth_and_changes_nothing(days):
     first, second = days["file"]
     history = History()
     history.follow(first)
@@ -260,7 +268,7 @@ def test_to_ask_is_to_be_told_what_the_next_birth_is_and_leaves_no_trace(days):
         assert asked.to_pylist() == history.follow(birth).to_pylist()
 
 
-def test_a_create_without_a_time_is_one_at_the_end_of_what_was_followed():
+def test_a_create_without_a_time_is_at_the_end_of_the_input():
     history = History()
     table = files_of(file(b"a", 0), file(b"a", 60))
     history.follow(table)
@@ -270,12 +278,12 @@ def test_a_create_without_a_time_is_one_at_the_end_of_what_was_followed():
     assert history.at(timeless).to_pylist() == history.at(ended).to_pylist()
 
 
-def test_what_is_pending_at_the_end_is_dropped():
+def test_pending_outcomes_are_dropped_at_the_end():
     history = History()
     history.follow(files_of(file(b"a", 40, 59), file(b"a", 57)))
-    told = history.follow(files_of(file(b"a", 600)))
-    assert byte(told, 0, "name.known") == 2
-    assert byte(told, 0, "name.births") == 6
+    histories = history.follow(files_of(file(b"a", 600)))
+    assert byte(histories, 0, "name.known") == 2
+    assert byte(histories, 0, "name.births") == 6
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
@@ -290,7 +298,7 @@ def test_a_snapshot_goes_on_like_the_history_it_is_of(days, subject):
     assert again.follow(second).equals(history.follow(second))
 
 
-def test_the_keys_that_were_idle_longest_are_forgotten():
+def test_the_keys_with_the_oldest_birth_are_evicted():
     rows = [file(b"old", 0), *(file(b"n%d" % i, i, dir_fh=b"%d" % i) for i in range(1, 40))]
     table = files_of(*rows, file(b"old", 50), file(b"n39", 51, dir_fh=b"39"))
     few, many = (History(max_keys=most).follow(table) for most in (100, 1000))
@@ -321,7 +329,7 @@ def test_a_damaged_snapshot_is_refused():
     rows = len(table)
     damages = [
         (table.drop_columns("births"), "'births' is missing"),
-        (table.replace_schema_metadata(None), "does not say what it is: expected a history"),
+        (table.replace_schema_metadata(None), "has no valid description: expected a history"),
         (replaced(table, "births", [0] * rows), 'row 0: column "births" is 0, expected at least'),
         (replaced(table, "key", [5] * rows), 'row 1: column "key" is there already'),
         (
@@ -372,16 +380,16 @@ def test_no_lives_are_no_histories():
 
 def test_a_create_of_a_name_carries_its_history(days):
     day = days["name"][0]
-    told = History().follow(day)
-    assert from_names(day.append_column("history", told))["history"].equals(told)
+    histories = History().follow(day)
+    assert from_names(day.append_column("history", histories))["history"].equals(histories)
 
 
-def test_a_clock_that_jumps_back_is_told_as_no_time():
+def test_a_clock_that_jumps_back_counts_as_no_time():
     history = History()
     history.follow(files_of(file(b"a", 50)))
-    told = history.follow(files_of(file(b"a", 10), file(b"a", 20, -5)))
-    assert byte(told, 0, "name.since_birth") == 1
-    assert byte(told, 1, "name.since_birth") > 1
+    histories = history.follow(files_of(file(b"a", 10), file(b"a", 20, -5)))
+    assert byte(histories, 0, "name.since_birth") == 1
+    assert byte(histories, 1, "name.since_birth") > 1
 
 
 @given(st.lists(st.binary(max_size=40) | st.text("aB1.-_f", max_size=14).map(str.encode)))

@@ -48,8 +48,8 @@ def live_history(**parameters: int) -> LiveHistory:
 
 
 @dataclass
-class Taken:
-    """All that a live history gave."""
+class Emitted:
+    """All that a live history emitted."""
 
     files: list[pa.RecordBatch]
     names: list[pa.RecordBatch]
@@ -78,23 +78,23 @@ class Taken:
         return [self.of(s, rows) for rows in (self.births, self.outcomes) for s in SUBJECTS]
 
 
-def nothing() -> Taken:
-    return Taken([], [], [], [])
+def nothing() -> Emitted:
+    return Emitted([], [], [], [])
 
 
-def followed(batches: Iterable[pa.RecordBatch], **parameters: int) -> Taken:
-    """Return what is given of operations, batch by batch."""
-    live, taken = live_history(**parameters), nothing()
+def followed(batches: Iterable[pa.RecordBatch], **parameters: int) -> Emitted:
+    """Return all that a live history emits for operations, batch by batch."""
+    live, emitted = live_history(**parameters), nothing()
     for operations in batches:
         live.update(operations)
-        taken.take(live)
-    finish(live, taken)
-    return taken
+        emitted.take(live)
+    finish(live, emitted)
+    return emitted
 
 
-def finish(live: LiveHistory, taken: Taken) -> None:
+def finish(live: LiveHistory, emitted: Emitted) -> None:
     live.finish()
-    while taken.take(live):
+    while emitted.take(live):
         pass
 
 
@@ -108,15 +108,15 @@ def cut(operations: pa.RecordBatch, sizes: Sequence[int]) -> list[pa.RecordBatch
     return batches
 
 
-def told_live(taken: Taken, subject: str) -> Counter[tuple[Any, ...]]:
-    births = taken.of(subject, taken.births)
+def histories_live(emitted: Emitted, subject: str) -> Counter[tuple[Any, ...]]:
+    births = emitted.of(subject, emitted.births)
     return Counter((*(b[c] for c in WHO), b["time"], b["history"]) for b in births)
 
 
-def told_after(lives: pa.Table) -> Counter[tuple[Any, ...]]:
-    told = lives.append_column("told", History(MAX_KEYS).follow(lives))
-    rows = told.filter(pc.is_valid(told["told"])).to_pylist()
-    return Counter((*(row[c] for c in WHO), row["born"], row["told"]) for row in rows)
+def histories_after(lives: pa.Table) -> Counter[tuple[Any, ...]]:
+    table = lives.append_column("history", History(MAX_KEYS).follow(lives))
+    rows = table.filter(pc.is_valid(table["history"])).to_pylist()
+    return Counter((*(row[c] for c in WHO), row["born"], row["history"]) for row in rows)
 
 
 def sensible(seed: int, count: int) -> list[Row]:
@@ -157,38 +157,38 @@ def sensible(seed: int, count: int) -> list[Row]:
     return rows
 
 
-def differences(taken: Taken, subject: str) -> tuple[int, int, int]:
-    """Return how many births of the table there are, and how many were not told, or told more."""
-    live, after = told_live(taken, subject), told_after(taken.lives(subject))
+def differences(emitted: Emitted, subject: str) -> tuple[int, int, int]:
+    """Return the number of births in the table, of those not emitted, and of those only emitted."""
+    live, after = histories_live(emitted, subject), histories_after(emitted.lives(subject))
     return after.total(), (after - live).total(), (live - after).total()
 
 
-def test_each_birth_is_told_what_history_tells_it_of_the_finished_tables():
+def test_each_birth_has_the_history_of_the_finished_tables():
     operations = pq.read_table(DAYS[0]).slice(0, 12_000)
-    taken = followed(operations.to_batches(5_000))
+    emitted = followed(operations.to_batches(5_000))
     for subject, lives in zip(SUBJECTS, tables(operations.to_batches(5_000)), strict=True):
-        assert taken.lives(subject).equals(lives)
-        births, untold, strange = differences(taken, subject)
+        assert emitted.lives(subject).equals(lives)
+        births, missing, strange = differences(emitted, subject)
         assert births > 500
-        assert (untold, strange) == (0, 0)
+        assert (missing, strange) == (0, 0)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("day", DAYS)
-def test_on_the_whole_samples_each_birth_is_told_the_same(day):
-    taken = followed(pq.read_table(day).to_batches(10_000))
+def test_on_the_whole_samples_each_birth_has_the_same_history(day):
+    emitted = followed(pq.read_table(day).to_batches(10_000))
     for subject in SUBJECTS:
-        births, untold, strange = differences(taken, subject)
+        births, missing, strange = differences(emitted, subject)
         assert births > 3000
-        assert (untold, strange) == (0, 0)
+        assert (missing, strange) == (0, 0)
 
 
 @settings(max_examples=10)
 @given(st.integers(0, 1 << 32), st.sampled_from([0, 3, 200_000]))
 def test_births_and_outcomes_of_one_instant_come_in_the_order_of_history(seed, max_live):
-    taken = followed([batch(*sensible(seed, 150))], max_live=max_live)
+    emitted = followed([batch(*sensible(seed, 150))], max_live=max_live)
     for subject in SUBJECTS:
-        assert told_live(taken, subject) == told_after(taken.lives(subject))
+        assert histories_live(emitted, subject) == histories_after(emitted.lives(subject))
 
 
 @settings(max_examples=10)
@@ -198,7 +198,7 @@ def test_births_and_outcomes_of_one_instant_come_in_the_order_of_history(seed, m
     st.lists(st.integers(1, 60), min_size=1, max_size=5),
     st.sampled_from([0, 10, 200_000]),
 )
-def test_however_operations_are_cut_into_batches_the_same_is_told(seed, made, sizes, max_live):
+def test_batches_of_any_size_emit_the_same(seed, made, sizes, max_live):
     operations = batch(*made(seed, 250))
     whole = followed([operations])
     parts = followed(cut(operations, sizes), max_live=max_live)
@@ -213,48 +213,48 @@ def test_however_operations_are_cut_into_batches_the_same_is_told(seed, made, si
     st.integers(1, 7),
     st.sampled_from([0, 10, 200_000]),
 )
-def test_what_is_saved_after_any_batch_goes_on_undisturbed(
+def test_a_snapshot_after_any_batch_continues_undisturbed(
     tmp_path_factory, seed, made, at, max_live
 ):
     batches = cut(batch(*made(seed, 240)), [30])
     whole = followed(batches, max_live=max_live)
     path = tmp_path_factory.mktemp("saved") / "live"
-    live, taken = live_history(max_live=max_live), nothing()
+    live, emitted = live_history(max_live=max_live), nothing()
     for operations in batches[:at]:
         live.update(operations)
     live.save(path)
     live = LiveHistory.load(path)
     for operations in batches[at:]:
-        taken.take(live)
+        emitted.take(live)
         live.update(operations)
-    finish(live, taken)
-    assert taken.events() == whole.events()
+    finish(live, emitted)
+    assert emitted.events() == whole.events()
     for subject in SUBJECTS:
-        rows = [sorted(map(repr, each.lives(subject).to_pylist())) for each in (taken, whole)]
+        rows = [sorted(map(repr, each.lives(subject).to_pylist())) for each in (emitted, whole)]
         assert rows[0] == rows[1]
 
 
 @pytest.mark.deep
-def test_a_sample_that_is_saved_and_loaded_between_batches_is_told_undisturbed(tmp_path):
+def test_a_sample_saved_and_loaded_between_batches_emits_the_same(tmp_path):
     batches = pq.read_table(DAYS[1]).to_batches(9_000)
     whole = followed(batches, max_live=2_000)
-    live, taken = live_history(max_live=2_000), nothing()
+    live, emitted = live_history(max_live=2_000), nothing()
     for operations in batches:
         live.update(operations)
         live.save(tmp_path / "live")
         live = LiveHistory.load(tmp_path / "live")
-        taken.take(live)
-    finish(live, taken)
-    assert taken.events() == whole.events()
+        emitted.take(live)
+    finish(live, emitted)
+    assert emitted.events() == whole.events()
     for subject in SUBJECTS:
-        rows = [Counter(map(repr, each.lives(subject).to_pylist())) for each in (taken, whole)]
+        rows = [Counter(map(repr, each.lives(subject).to_pylist())) for each in (emitted, whole)]
         assert rows[0] == rows[1]
 
 
 def outcomes(*rows: Row, **parameters: int) -> list[list[Any]]:
-    """Return what is told of files: seconds, number, fact, and what is said of it."""
-    taken = followed([batch(*rows)], **parameters)
-    found = taken.of("file", taken.outcomes)
+    """Return the outcomes of files: seconds, number, fact, and its details."""
+    emitted = followed([batch(*rows)], **parameters)
+    found = emitted.of("file", emitted.outcomes)
     about = ("mark", "over", "life", "size", "reads", "writes")
     return [
         [
@@ -273,7 +273,7 @@ def made(time: float, name: bytes, **more: Any) -> Row:
     return create(time, name, b"F" + name, **known | more)
 
 
-def test_marks_and_the_use_of_a_young_file_are_told_when_they_fall_due_and_not_before():
+def test_marks_and_early_use_are_emitted_when_due():
     write = op("write", 2, b"Fa", offset=0, count=9, reply_time=2)
     late = op("write", 6.5, b"Fa", offset=0, count=20, reply_time=6.5)
     rest = [op("getattr", at, b"dir", reply_time=at) for at in (31, 32)]
@@ -285,7 +285,7 @@ def test_marks_and_the_use_of_a_young_file_are_told_when_they_fall_due_and_not_b
     ]
 
 
-def test_a_death_tells_the_marks_that_are_left_and_how_the_file_was_used():
+def test_a_death_emits_the_remaining_marks_and_the_use():
     write = op("write", 2, b"Fa", offset=0, count=9, reply_time=2)
     gone = remove(3, b"a", reply_time=3)
     assert outcomes(made(1, b"a"), write, gone) == [
@@ -298,74 +298,74 @@ def test_a_death_tells_the_marks_that_are_left_and_how_the_file_was_used():
 
 
 def test_a_death_at_the_instant_of_a_mark_is_within_it():
-    told = outcomes(made(1, b"a"), remove(2, b"a", reply_time=2))
-    assert told[0] == [2, 0, "mark", 1, True]
+    events = outcomes(made(1, b"a"), remove(2, b"a", reply_time=2))
+    assert events[0] == [2, 0, "mark", 1, True]
 
 
 def test_a_file_whose_end_was_missed_is_lost_and_counts_as_alive_as_it_does_in_the_tables():
     rows = [made(1, b"a"), lookup(1.5, b"a", None, status=NOENT)]
     rows += [op("lookup", 1.6, b"Fa", status=70), op("getattr", 40, b"dir")]
-    told = outcomes(*rows)
-    assert [row[2] for row in told] == ["lost", "mark", "mark", "young", "mark"]
-    assert [row[-1] for row in told if row[2] == "mark"] == [False] * 3
+    events = outcomes(*rows)
+    assert [row[2] for row in events] == ["lost", "mark", "mark", "young", "mark"]
+    assert [row[-1] for row in events if row[2] == "mark"] == [False] * 3
 
 
 def test_a_create_that_turns_out_to_have_opened_a_file_was_no_birth():
     rows = [op("getattr", 0, b"F"), create(1, b"a", None), lookup(2, b"a", b"F")]
-    told = outcomes(*rows, op("getattr", 60, b"dir"))
-    assert [row[2] for row in told] == ["lost"]
+    events = outcomes(*rows, op("getattr", 60, b"dir"))
+    assert [row[2] for row in events] == ["lost"]
 
 
-def test_a_file_without_a_handle_is_told_though_it_is_no_row():
+def test_a_file_without_a_handle_is_emitted_but_is_no_row():
     rows = [create(1, b"a", None), remove(2, b"a"), op("getattr", 60, b"dir")]
-    taken = followed([batch(*rows)])
-    assert [birth["name"] for birth in taken.of("file", taken.births)] == [b"a"]
-    assert taken.lives("file").to_pylist()[0]["fh"] == b"dir"
+    emitted = followed([batch(*rows)])
+    assert [birth["name"] for birth in emitted.of("file", emitted.births)] == [b"a"]
+    assert emitted.lives("file").to_pylist()[0]["fh"] == b"dir"
 
 
-def test_a_name_whose_file_is_of_unknown_kind_is_not_told():
+def test_a_name_whose_file_is_of_unknown_kind_is_not_emitted():
     rows = [rename(1, b"strange", b"a"), lookup(2, b"a", b"F", ftype=FILE)]
-    taken = followed([batch(*rows)])
-    assert not taken.of("name", taken.births)
-    assert pc.sum(taken.lives("name")["birth_seen"]).as_py() == 1
+    emitted = followed([batch(*rows)])
+    assert not emitted.of("name", emitted.births)
+    assert pc.sum(emitted.lives("name")["birth_seen"]).as_py() == 1
 
 
 def test_a_birth_waits_until_the_clock_moved_on():
-    live, taken = live_history(), nothing()
+    live, emitted = live_history(), nothing()
     live.update(batch(made(1, b"b"), made(1, b"a")))
-    taken.take(live)
+    emitted.take(live)
     live.advance(SECOND)
-    taken.take(live)
-    assert not taken.of("file", taken.births)
+    emitted.take(live)
+    assert not emitted.of("file", emitted.births)
     live.advance(SECOND + 1)
-    taken.take(live)
-    assert [birth["name"] for birth in taken.of("file", taken.births)] == [b"a", b"b"]
+    emitted.take(live)
+    assert [birth["name"] for birth in emitted.of("file", emitted.births)] == [b"a", b"b"]
 
 
 def test_the_outcomes_of_the_last_births_alone_are_awaited_and_the_others_are_counted():
     rows = [made(1 + 60 * i, b"%d" % i) for i in range(4)]
     rows += [remove(300, b"0", reply_time=300), remove(301, b"3", reply_time=301)]
     for max_awaited, died, dropped in ((2, [3], 2), (4, [0, 3], 0)):
-        live, taken = live_history(max_awaited=max_awaited), nothing()
+        live, emitted = live_history(max_awaited=max_awaited), nothing()
         live.update(batch(*rows))
-        finish(live, taken)
-        told = taken.of("file", taken.outcomes)
-        assert [row["id"] for row in told if row["fact"] == "died"] == died
+        finish(live, emitted)
+        events = emitted.of("file", emitted.outcomes)
+        assert [row["id"] for row in events if row["fact"] == "died"] == died
         assert live.dropped == dropped  # of the file, and of its name
 
 
-def test_of_births_that_come_too_fast_the_marks_of_the_oldest_are_dropped():
+def test_too_many_births_drop_the_marks_of_the_oldest():
     rows = [made(1, b"%d" % i) for i in range(4)]
-    told = outcomes(*rows, op("getattr", 60, b"dir"), max_awaited=3)
-    assert {row[1] for row in told} == {1, 2, 3}
+    events = outcomes(*rows, op("getattr", 60, b"dir"), max_awaited=3)
+    assert {row[1] for row in events} == {1, 2, 3}
 
 
 def test_the_tables_of_births_have_the_columns_of_creates():
-    taken = followed([batch(made(1, b"a", uid=5, gid=6, set_mode=0o640))])
-    births = pa.Table.from_batches(taken.births)
-    told = [name for name in CREATES.names if name != "name_history"]
-    assert births.select(told).schema.types == [CREATES.field(name).type for name in told]
-    [birth] = taken.of("file", taken.births)
+    emitted = followed([batch(made(1, b"a", uid=5, gid=6, set_mode=0o640))])
+    births = pa.Table.from_batches(emitted.births)
+    names = [name for name in CREATES.names if name != "name_history"]
+    assert births.select(names).schema.types == [CREATES.field(name).type for name in names]
+    [birth] = emitted.of("file", emitted.births)
     known = {"name": b"a", "dir_fh": b"dir", "uid": 5, "gid": 6, "mode": 0o640, "client": "host"}
     assert known.items() <= birth.items()
 
@@ -376,10 +376,10 @@ def test_a_history_goes_on_from_those_that_it_is_given():
     live = LiveHistory(HistoryKeeper(MAX_KEYS), HistoryKeeper(MAX_KEYS))
     live.update(batch(made(1, b"a"), op("getattr", 40, b"dir")))
     again = LiveHistory(live.history("file"), before)
-    taken = nothing()
+    emitted = nothing()
     again.update(batch(made(50, b"a")))
-    finish(again, taken)
-    [then], [now] = (each.of("file", each.births) for each in (first, taken))
+    finish(again, emitted)
+    [then], [now] = (each.of("file", each.births) for each in (first, emitted))
     assert (then["history"][0], now["history"][0]) == (1, 2)
     with pytest.raises(ValueError, match="expected file or name"):
         live.history("directory")
@@ -411,66 +411,64 @@ def test_after_the_end_of_the_trace_the_histories_alone_can_be_saved(tmp_path):
         live.save(tmp_path / "live")
     live.save_histories(tmp_path / "live")
     again = LiveHistory.load(tmp_path / "live")
-    anew = LiveHistory(live.history("file"), live.history("name"))
-    for each in (again, anew):
+    fresh = LiveHistory(live.history("file"), live.history("name"))
+    for each in (again, fresh):
         each.update(batch(*sensible(2, 60)))
         each.finish()
     for subject in ("file", "name"):
-        kept, expected = (each.history(subject).to_batch() for each in (again, anew))
-        assert kept.sort_by("key").equals(expected.sort_by("key"))
-        assert len(kept) > 0
-    assert again.take_births().equals(anew.take_births())
-    assert again.take_files().equals(anew.take_files())
+        restored, expected = (each.history(subject).to_batch() for each in (again, fresh))
+        assert restored.sort_by("key").equals(expected.sort_by("key"))
+        assert len(restored) > 0
+    assert again.take_births().equals(fresh.take_births())
+    assert again.take_files().equals(fresh.take_files())
 
 
-def captured(path: Path, live: LiveHistory) -> Taken:
+def captured(path: Path, live: LiveHistory) -> Emitted:
     """Follow a capture as an ingest does."""
-    trace, taken = open_trace(str(path)), nothing()
-    live.loss_told(trace.tells_loss)
+    trace, emitted = open_trace(str(path)), nothing()
+    live.set_losses_known(trace.tells_loss)
     for operations in trace:
         live.update(operations)
         for gaps in trace.take_gaps():
             live.update_loss(gaps)
-        taken.take(live)
-    finish(live, taken)
-    return taken
+        emitted.take(live)
+    finish(live, emitted)
+    return emitted
 
 
 @pytest.mark.parametrize("capture", ["tiny.pcap", "fusenfs_v3.pcap.xz", "fusenfs_v4.pcap.xz"])
-def test_on_captures_each_birth_is_told_what_history_tells_it_of_the_finished_tables(
-    shared, capture
-):
-    taken = captured(shared / "captures" / capture, live_history())
+def test_on_captures_each_birth_has_the_history_of_the_finished_tables(shared, capture):
+    emitted = captured(shared / "captures" / capture, live_history())
     for subject in SUBJECTS:
-        births, untold, strange = differences(taken, subject)
+        births, missing, strange = differences(emitted, subject)
         assert births > 0
-        assert (untold, strange) == (0, 0)
+        assert (missing, strange) == (0, 0)
 
 
 @pytest.mark.deep
-def test_on_captured_days_each_birth_is_told_what_history_tells_it_of_the_finished_tables(shared):
+def test_on_captured_days_each_birth_has_the_history_of_the_finished_tables(shared):
     days = sorted((shared / "captures").glob("day*.pcap*"))
     if not days:
         pytest.skip("the captured days are not there")
     for day in days:
-        taken = captured(day, live_history())
+        emitted = captured(day, live_history())
         for subject in SUBJECTS:
-            births, untold, strange = differences(taken, subject)
+            births, missing, strange = differences(emitted, subject)
             assert births > 10_000
-            assert (untold, strange) == (0, 0)
+            assert (missing, strange) == (0, 0)
 
 
 @pytest.mark.deep
-def test_on_a_capture_full_of_trouble_few_births_are_told_otherwise(shared):
+def test_on_a_capture_full_of_trouble_few_histories_differ(shared):
     """Replies come up to a second late, calls and replies are missing, files appear by rename.
 
-    A birth that is late, or told in one of the two alone, counts in what those after it are told,
-    so that many differ by a little: bounded are the births on one side alone, and the bytes.
+    A birth that is late, or on only one side, counts in later histories, so that many differ by a
+    little: the test bounds the births on only one side, and the bytes that differ.
     """
-    taken = captured(shared / "captures" / "trouble.pcap.xz", live_history())
+    emitted = captured(shared / "captures" / "trouble.pcap.xz", live_history())
     for subject in SUBJECTS:
-        told = told_live(taken, subject), told_after(taken.lives(subject))
-        live, after = ({(*who,): history for *who, history in each} for each in told)
+        both_sides = histories_live(emitted, subject), histories_after(emitted.lives(subject))
+        live, after = ({(*who,): history for *who, history in each} for each in both_sides)
         assert len(live.keys() ^ after.keys()) <= 0.01 * len(after)
         both = [(live[who], after[who]) for who in live.keys() & after.keys()]
         different = sum(a != b for pair in both for a, b in zip(*pair, strict=True))

@@ -1,4 +1,4 @@
-"""`birthmark_native.SharedHistory` tells what the history does that was mirrored into it."""
+"""`birthmark_native.SharedHistory` returns the histories that were mirrored into it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from birthmark.data import lives
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import LOOKED_UP
 from birthmark.data.traces import open_trace
-from birthmark.features import HISTORY_BYTES, History, from_files
-from birthmark.features import told as features_told
+from birthmark.features import HISTORY_BYTES, History, from_files, history_scope
 from birthmark_native import (
     HistoryChanges,
     HistoryKeeper,
@@ -75,42 +74,42 @@ def shared_day(tmp_path_factory: pytest.TempPathFactory) -> Shared:
     return Shared(tmp_path_factory.mktemp("runtime") / "history")
 
 
-def told_of(history: History, creates: pa.RecordBatch) -> list[bytes]:
-    told: list[bytes] = history.keeper.at(creates).to_pylist()
-    return told
+def histories_of(history: History, creates: pa.RecordBatch) -> list[bytes]:
+    histories: list[bytes] = history.keeper.at(creates).to_pylist()
+    return histories
 
 
-def levels(answers: pa.RecordBatch) -> set[str]:
+def scopes(answers: pa.RecordBatch) -> set[str]:
     return set(answers["told"].to_pylist())
 
 
 @settings(max_examples=25)
 @given(unknown=st.frozensets(st.sampled_from([*LOOKED_UP][1:])), start=st.integers(0, ROWS - 20))
-def test_whatever_is_known_of_a_create_the_bytes_are_those_of_the_history(
+def test_for_any_known_columns_the_bytes_equal_those_of_the_history(
     shared_day: Shared, unknown: frozenset[str], start: int
 ):
     creates = without(shared_day.creates.slice(start, 20), unknown)
     answers = shared_day.reader.at(creates)
-    assert answers["history"].to_pylist() == told_of(shared_day.history, creates)
+    assert answers["history"].to_pylist() == histories_of(shared_day.history, creates)
     assert answers["why"].null_count == len(creates)
-    places = features_told.told_of(pa.table({"history": answers["history"]}))
-    assert answers["told"].to_pylist() == [features_told.TOLD[place] for place in places]
+    places = history_scope.history_scopes(pa.table({"history": answers["history"]}))
+    assert answers["told"].to_pylist() == [history_scope.HISTORY_SCOPES[place] for place in places]
     known = ["name"] if "uid" in unknown else ["name", "caller"]
-    assert levels(answers) <= {*known, *(["directory"] if "dir_fh" not in unknown else [])}
+    assert scopes(answers) <= {*known, *(["directory"] if "dir_fh" not in unknown else [])}
 
 
 def test_the_bytes_tell_something(shared_day: Shared):
-    told = told_of(shared_day.history, shared_day.creates)
-    assert len(set(told)) > 100
+    histories = histories_of(shared_day.history, shared_day.creates)
+    assert len(set(histories)) > 100
 
 
-def test_a_create_alone_is_told_what_it_is_told_among_others(shared_day: Shared):
+def test_a_single_create_has_the_same_history_as_in_a_batch(shared_day: Shared):
     (row,) = shared_day.creates.slice(7, 1).to_pylist()
     time = pc.cast(shared_day.creates["time"], pa.int64())[7].as_py()
-    told = shared_day.reader.tell(**row | {"time": time})
+    single = shared_day.reader.tell(**row | {"time": time})
     answer = shared_day.reader.at(shared_day.creates.slice(7, 1))
     both = (answer["history"][0].as_py(), answer["name_history"][0].as_py())
-    assert told == (both, "directory", None)
+    assert single == (both, "directory", None)
 
 
 def test_a_directory_is_known_by_inode_and_path_and_lends_its_name(shared_day: Shared):
@@ -123,30 +122,30 @@ def test_a_directory_is_known_by_inode_and_path_and_lends_its_name(shared_day: S
     shared_day.commit()
     bare = without(creates.slice(row, 1), frozenset({"dir_fh", "dir_name"}))
 
-    def told(**columns: pa.Array) -> tuple[str, bytes]:
+    def look_up(**columns: pa.Array) -> tuple[str, bytes]:
         batch = pa.record_batch(dict(zip(bare.schema.names, bare.columns, strict=True)) | columns)
         answer = shared_day.reader.at(batch).to_pylist()[0]
         return answer["told"], answer["history"]
 
-    expected = told_of(shared_day.history, creates.slice(row, 1))[0]
-    assert told(directory_path=pa.array([b"/home/ann/"], pa.large_binary())) == (
+    expected = histories_of(shared_day.history, creates.slice(row, 1))[0]
+    assert look_up(directory_path=pa.array([b"/home/ann/"], pa.large_binary())) == (
         "directory",
         expected,
     )
-    assert told(dir_fh=pa.array([handle], pa.large_binary())) == ("directory", expected)
-    of_knfsd = told(dir_fh=pa.array([knfsd], pa.large_binary()))
+    assert look_up(dir_fh=pa.array([handle], pa.large_binary())) == ("directory", expected)
+    of_knfsd = look_up(dir_fh=pa.array([knfsd], pa.large_binary()))
     inode = {
         "directory_system": pa.array([b"u" * 16], pa.large_binary()),
         "directory_inode": pa.array([7], pa.uint64()),
     }
-    assert told(**inode) == of_knfsd != ("directory", expected)
+    assert look_up(**inode) == of_knfsd != ("directory", expected)
     shared_day.writer.remove_path(b"/home/ann")
     shared_day.commit()
-    level, _ = told(directory_path=pa.array([b"/home/ann"], pa.large_binary()))
-    assert level == "caller"
+    scope, _ = look_up(directory_path=pa.array([b"/home/ann"], pa.large_binary()))
+    assert scope == "caller"
 
 
-def test_what_may_not_be_told_says_why(tmp_path: Path):
+def test_stale_histories_give_a_reason(tmp_path: Path):
     path = tmp_path / "history"
     reader = reading(path)
     assert reader.status() == {
@@ -164,10 +163,10 @@ def test_what_may_not_be_told_says_why(tmp_path: Path):
     writer.commit(5, 0.5, 0.02, "following")
     assert reader.tell(b"a") == (None, "nothing", "lossy")
     writer.commit(5, 0.5, 0.01, "following", 9)
-    histories, told, why = reader.tell(b"a")
+    histories, scope, why = reader.tell(b"a")
     assert histories is not None
     assert {len(history) for history in histories} == {HISTORY_BYTES}
-    assert (told, why) == ("name", None)
+    assert (scope, why) == ("name", None)
     status = reader.status()
     assert 0 <= status.pop("age") < HOUR
     assert status.pop("updated") > 0
@@ -208,27 +207,25 @@ def test_rows_of_a_history_are_put_and_removed(tmp_path: Path, shared_day: Share
     reader = reading(path)
     assert reader.status()["keys"] == len(known)
     answers = reader.at(shared_day.creates)
-    assert answers["history"].to_pylist() == told_of(shared_day.history, shared_day.creates)
+    assert answers["history"].to_pylist() == histories_of(shared_day.history, shared_day.creates)
     writer.remove("file", known["key"].cast(pa.uint64()))
     writer.commit(0, 0.0, 0.0, "following")
     assert reader.status()["keys"] == 0
     history = History()
     bare = without(shared_day.creates, frozenset({"dir_fh"}))
-    assert reader.at(bare)["history"].to_pylist() == told_of(history, bare)
+    assert reader.at(bare)["history"].to_pylist() == histories_of(history, bare)
 
 
-def test_changes_keep_a_copy_that_tells_the_same_and_so_does_all_at_once(
-    tmp_path: Path, shared_day: Shared
-):
+def test_changes_and_everything_at_once_make_equal_copies(tmp_path: Path, shared_day: Shared):
     writers = [SharedHistoryWriter(tmp_path / name, 100_000, 10_000, "") for name in "abc"]
     mirror, copy, late = writers
-    live = LiveHistory(HistoryKeeper(500), HistoryKeeper(500))  # many keys must be forgotten
-    forgotten = 0
+    live = LiveHistory(HistoryKeeper(500), HistoryKeeper(500))  # many keys must be evicted
+    evicted = 0
     for batch in pq.read_table(DAYS[0]).slice(0, 20_000).to_batches(max_chunksize=500):
         live.update(batch)
         changes = HistoryChanges()
         mirror.mirror(live, changes)
-        forgotten += len(changes.to_arrow()[0])
+        evicted += len(changes.to_arrow()[0])
         assert len(changes.to_arrow()[1]) <= 1000
         copy.apply(changes)
         mirror.commit(0, 0.0, 0.0, "following")
@@ -236,31 +233,31 @@ def test_changes_keep_a_copy_that_tells_the_same_and_so_does_all_at_once(
     for writer in writers:
         writer.commit(0, 0.0, 0.0, "following")
         writer.publish()
-    told = [reading(tmp_path / name).at(shared_day.creates).to_pylist() for name in "abc"]
-    kept = [reading(tmp_path / name).status() for name in "abc"]
-    assert forgotten > 0
-    assert told[0] == told[1] == told[2]
-    assert len({row["history"] for row in told[0]}) > 10
-    assert len({(each["keys"], each["aliases"]) for each in kept}) == 1
-    assert kept[0]["aliases"] > 10
+    answers = [reading(tmp_path / name).at(shared_day.creates).to_pylist() for name in "abc"]
+    statuses = [reading(tmp_path / name).status() for name in "abc"]
+    assert evicted > 0
+    assert answers[0] == answers[1] == answers[2]
+    assert len({row["history"] for row in answers[0]}) > 10
+    assert len({(each["keys"], each["aliases"]) for each in statuses}) == 1
+    assert statuses[0]["aliases"] > 10
 
 
 def handles_of(capture: Path) -> dict[bytes, int]:
-    """Return the handles of a capture whose inode the server told, and that inode."""
-    told: dict[bytes, int] = {}
+    """Return the handles of a capture with a known inode, and that inode."""
+    inodes: dict[bytes, int] = {}
     for batch in itertools.islice(open_trace(capture), 8):
         asked = pc.equal(batch["op"].cast(pa.utf8()), "getattr")
         rows = batch.select(["fh", "fileid"]).filter(asked).drop_null()
-        told |= dict(zip(rows["fh"].to_pylist(), rows["fileid"].to_pylist(), strict=True))
-    return told
+        inodes |= dict(zip(rows["fh"].to_pylist(), rows["fileid"].to_pylist(), strict=True))
+    return inodes
 
 
 @pytest.mark.parametrize("capture", ["tiny.pcap", "fusenfs_v4.pcap.xz"])
-def test_captured_handles_mean_the_inodes_that_their_server_tells(shared: Path, capture: str):
-    told = handles_of(shared / "captures" / capture)
-    assert len(told) > 5
-    found = {handle: handle_inode(handle) for handle in told}
-    assert {handle: inode and inode[1] for handle, inode in found.items()} == told
+def test_captured_handles_have_the_inodes_of_their_server(shared: Path, capture: str):
+    inodes = handles_of(shared / "captures" / capture)
+    assert len(inodes) > 5
+    found = {handle: handle_inode(handle) for handle in inodes}
+    assert {handle: inode and inode[1] for handle, inode in found.items()} == inodes
 
 
 def test_bytes_that_no_known_server_hands_out_mean_nothing():

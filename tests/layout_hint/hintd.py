@@ -46,20 +46,20 @@ class Process:
     running: subprocess.Popen[bytes] | None = None
 
     def start(self, ready: str = "") -> None:
-        before = len(self.said())
+        before = len(self.logged())
         with self.log.open("ab") as log:
             environment = os.environ | self.variables
             self.running = subprocess.Popen(
                 self.command, cwd=ROOT, stdout=log, stderr=log, env=environment
             )
         if ready:
-            eventually(lambda: self._over() or ready in self.said()[before:], ready, 300)
-            assert not self._over(), self.said()
+            eventually(lambda: self._over() or ready in self.logged()[before:], ready, 300)
+            assert not self._over(), self.logged()
 
     def _over(self) -> bool:
         return self.running is None or self.running.poll() is not None
 
-    def said(self) -> str:
+    def logged(self) -> str:
         return self.log.read_text() if self.log.exists() else ""
 
     def end(self, by: int = signal.SIGTERM) -> int:
@@ -139,8 +139,8 @@ class Helper(Process):
 
     def counts(self) -> dict[str, int]:
         """End it as one should, and return what it counted."""
-        assert self.end() == 0, self.said()
-        last = self.said().splitlines()[-1]
+        assert self.end() == 0, self.logged()
+        last = self.logged().splitlines()[-1]
         assert f"ends; {self.keeps}" in last
         pairs = [pair.split() for pair in last.rpartition("; ")[2].split(", ")]
         return {name: int(count) for name, count in pairs}

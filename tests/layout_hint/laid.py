@@ -24,7 +24,7 @@ from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.model_file import laid_out
-from birthmark_native import BM_TOLD
+from birthmark_native import BM_SCOPES
 from tests.layout_hint import device as d
 from tests.layout_hint.made import made
 
@@ -101,7 +101,8 @@ class LaidForest:
         groups = []
         for group in self.groups:
             outputs = [
-                (predicate | column << 16, *[1] * BM_TOLD) for column, predicate in enumerate(group)
+                (predicate | column << 16, *[1] * BM_SCOPES)
+                for column, predicate in enumerate(group)
             ]
             trees = writer.put_u32(firsts)
             own = (columns, len(group), writer.put_u32(outputs))
@@ -123,14 +124,14 @@ def ladder(length: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class LaidTold:
-    """A section that answers by what is told, whichever it has inside.
+class LaidScoped:
+    """A section that answers by history scope, with any kind inside.
 
     ``masks`` are of 8 bytes, and ``last`` ends the head.
     """
 
     section: Section
-    masks: Sequence[int] = (1,) * BM_TOLD
+    masks: Sequence[int] = (1,) * BM_SCOPES
     last: int = 0
 
     kind: ClassVar[int] = 4
@@ -204,13 +205,13 @@ def refused() -> Iterator[tuple[str, bytes]]:
     for why, nodes in trees.items():
         yield why, compile_image(keys(1), [LaidForest(nodes, [[0]], 1)])
     rules = RulesSection([ImageRule("p0", "any", b"", True)])
-    by_told = {
-        "forest by what is told": LaidTold(LaidForest(ladder(3), [[0]], 2)),
-        "told twice": LaidTold(LaidTold(rules)),
-        "told of a predicate too many": LaidTold(rules, (1, 1, 1, 2)),
-        "told and something more": LaidTold(rules, last=1),
+    scoped = {
+        "forest by history scope": LaidScoped(LaidForest(ladder(3), [[0]], 2)),
+        "scoped twice": LaidScoped(LaidScoped(rules)),
+        "scoped with a predicate too many": LaidScoped(rules, (1, 1, 1, 2)),
+        "scoped with trailing data": LaidScoped(rules, last=1),
     }
-    for why, section in by_told.items():
+    for why, section in scoped.items():
         yield why, compile_image(keys(1), [section])
     for begins in (3, 7, 2**32 - 1):
         inside = LaidForest(ladder(2), [[0]], 2, begins)
@@ -222,13 +223,15 @@ def models() -> Iterator[tuple[str, bytes]]:
     keys = ["lock", "zero", "name:lock"]
     rules = [ImageRule(key, "last", b"lock", True) for key in keys]
     image = compile_image(keys, [RulesSection(rules)])
-    yield "plain", laid_out([f"[{certainty.plainly(keys)}]".encode(), image])
-    worlds = [{"lock": [True, False, False], "zero": [True, True, False]}]
+    yield "plain", laid_out([f"[{certainty.describe_uncalibrated(keys)}]".encode(), image])
+    assignments = [{"lock": [True, False, False], "zero": [True, True, False]}]
 
     def described(*likely: float | None, follows: bool = False) -> str:
         answers = ["no", *["unsure"] * (len(likely) - 2), "yes"]
         own = {"answers": answers, "probabilities": likely, "follows": follows, "reached": 1}
-        return json.dumps({"predicates": [{"key": key, **own} for key in keys], "worlds": worlds})
+        return json.dumps(
+            {"predicates": [{"key": key, **own} for key in keys], "worlds": assignments}
+        )
 
     yield "two-levels", laid_out([f"[{described(0.1, 0.9)}]".encode(), image])
     cuts = [f"{place} {key}" for key in keys for place in range(2)]
@@ -238,8 +241,8 @@ def models() -> Iterator[tuple[str, bytes]]:
         compile_image(own, [RulesSection([r for r in rules if r.predicate in own])])
         for own in (cuts[:3], cuts[3:])
     ]
-    told = [described(0.01, None, 0.99), *[described(0.2, 0.5, 0.8, follows=True)] * 3]
-    yield "told", laid_out([f"[{','.join(told)}]".encode(), image, *some])
+    result = [described(0.01, None, 0.99), *[described(0.2, 0.5, 0.8, follows=True)] * 3]
+    yield "told", laid_out([f"[{','.join(result)}]".encode(), image, *some])
 
 
 CREATE = struct.pack("<2B4IB", 0x06, 13, 0, 100, 100, 0, 0) + b"inbox.lock"

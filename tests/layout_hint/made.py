@@ -1,4 +1,4 @@
-"""Made-up models for images, what they answer, said simply, and the C lookup to compare it with."""
+"""Models for images, a simple version of their answers, and the C lookup to compare it with."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.schema import TIME
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.image.forest import (
     NEVER,
     SOURCES,
@@ -30,7 +30,7 @@ from birthmark.predictor.image.forest import (
 )
 from birthmark.predictor.image.format import Section, compile_image, predict
 from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
-from birthmark.predictor.image.told import ToldSection
+from birthmark.predictor.image.scoped import ScopedSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
 
@@ -263,12 +263,12 @@ def values(create: Create) -> list[int | None]:
     return [create["mode"], create["uid"], create["gid"], client, fnv1a(folded), suffix]
 
 
-def place_in_told(history: bytes) -> int:
+def scope_index(history: bytes) -> int:
     name, user, directory = (byte < len(history) and history[byte] > 0 for byte in TELLS)
-    told = ("nothing", "name", "caller", "directory")[
+    scope = ("nothing", "name", "caller", "directory")[
         name + (name and user) + (name and user and directory)
     ]
-    return TOLD.index(told)
+    return HISTORY_SCOPES.index(scope)
 
 
 def row_of(create: Create, features: Sequence[Feature], tables: Sequence[CodeTable]) -> list[int]:
@@ -330,14 +330,14 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
         outputs = {
             key: Output(
                 random_.randrange(columns),
-                tuple(random_.choice([0, 900, 1100, 1300, NEVER]) for _ in TOLD),
+                tuple(random_.choice([0, 900, 1100, 1300, NEVER]) for _ in HISTORY_SCOPES),
             )
             for key in keys[place : place + 3]
         }
         groups.append(Group(columns, outputs, trees))
 
     def yes(create: Create) -> set[str]:
-        row, told = row_of(create, features, tables), place_in_told(create["history"] or b"")
+        row, scope = row_of(create, features, tables), scope_index(create["history"] or b"")
         answers = set()
         for group in groups:
             sums = np.zeros(group.columns, np.int64)
@@ -348,23 +348,23 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
                     node = tree.children[node, int(right)]
                 sums += tree.scores[node - len(tree.feature)]
             outputs = group.outputs.items()
-            answers |= {key for key, o in outputs if sums[o.column] >= o.thresholds[told]}
+            answers |= {key for key, o in outputs if sums[o.column] >= o.thresholds[scope]}
         return answers
 
     return ForestSection(features, tables, groups), yes
 
 
-def made_told(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+def made_scoped(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
     section, every = random_.choice([made_rules, made_trees])(random_, keys)
-    answered = [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in TOLD]
+    answered = [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in HISTORY_SCOPES]
 
     def yes(create: Create) -> set[str]:
-        return every(create) & answered[place_in_told(create["history"] or b"")]
+        return every(create) & answered[scope_index(create["history"] or b"")]
 
-    return ToldSection(section, answered), yes
+    return ScopedSection(section, answered), yes
 
 
-MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest, "told": made_told}
+MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest, "told": made_scoped}
 
 
 def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
@@ -376,7 +376,7 @@ def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
     return Made(keys, [section for section, _ in parts], [yes for _, yes in parts])
 
 
-def told(answers: dict[str, pa.BooleanArray]) -> Answers:
+def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:
     """Return answers by predicate as sets of the predicates that are a yes, row by row."""
     columns = [column.to_pylist() for column in answers.values()]
     return [
@@ -386,7 +386,7 @@ def told(answers: dict[str, pa.BooleanArray]) -> Answers:
 
 
 def rust_answers(image: bytes, creates: pa.Table) -> Answers:
-    return told(predict(Image(image), creates))
+    return decoded(predict(Image(image), creates))
 
 
 @dataclass

@@ -18,7 +18,7 @@ SECOND = 1_000_000
 def trace(
     operations: list[dict[str, Any]], manifest: list[dict[str, Any]] | None = None
 ) -> birthmark_native.LayoutTrace:
-    """Return a build; ``time`` is in seconds, and what is not said is as common as can be."""
+    """Return a build; ``time`` is in seconds, and other members have common values."""
     rows = []
     for place, row in enumerate(operations):
         time = round(row.get("time", 0) * SECOND)

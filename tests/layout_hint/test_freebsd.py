@@ -246,14 +246,14 @@ def test_others_get_the_first_inode_from_the_rotor_on_that_is_not_kept(region: P
         rotor, low = rng.randrange(96), rng.randrange(96)
         high = rng.randint(low, 96)
         asked.append(question("i", data, 96, rotor, low, high))
-        free = [at for at, taken in enumerate(bits(data)) if not taken and not low <= at < high]
+        free = [at for at, spent in enumerate(bits(data)) if not spent and not low <= at < high]
         later = [at for at in free if at >= rotor // 8 * 8]
         expected.append([(later or free or [-1])[0]])
     assert answers(region, asked) == expected
     assert [-1] in expected
 
 
-def test_what_is_hot_gets_the_first_free_inode_of_the_region(region: Path) -> None:
+def test_a_hot_file_gets_the_first_free_inode_of_the_region(region: Path) -> None:
     asked, expected = [], []
     for rng, data in maps(600, 12):
         low = rng.randrange(96)

@@ -1,4 +1,7 @@
-"""A grid of conditions: what it may vary, and the one table that comes of it."""
+"""A grid of conditions: what it may vary, and the one table that comes of it.
+
+Tests also layout_hint/comparison/grid.py.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,6 @@ def test_the_rate_is_that_of_the_workloads_and_no_option() -> None:
         (["region-inodes=few"], "--grid region-inodes=few: Input should be a valid integer"),
     ],
 )
-def test_what_is_no_grid_is_refused(axes: list[str], expected: str) -> None:
+def test_refuses_invalid_grids(axes: list[str], expected: str) -> None:
     with pytest.raises(ValueError, match=f"^{expected}"):
         read_grid(axes, Options())

@@ -125,14 +125,15 @@ def test_a_service_that_is_killed_and_started_again_is_followed(
     eventually(lambda: device.state()["images_loaded"] == 1, "one image was loaded")
     first.end(signal.SIGKILL)
     eventually(
-        lambda: "the service's image: cannot connect" in helper.said(),
-        "that the service is gone is told",
+        lambda: "the service's image: cannot connect" in helper.logged(),
+        "the log says that the service is gone",
     )
     assert device.has(images[0])
     with served(settings_for(registries[1], port=port)):
         loaded(device, images[1])
         eventually(
-            lambda: "the service's image: well again" in helper.said(), "that it returned is told"
+            lambda: "the service's image: well again" in helper.logged(),
+            "the log says that it returned",
         )
         assert device.state()["images_loaded"] == 2
         counts = helper.counts()
@@ -185,15 +186,15 @@ def test_a_service_that_asks_for_a_token_is_shown_the_one_in_a_file(
     with served(settings) as client:
         url = str(client.base_url).rstrip("/")
         without = helping(url, device.path)
-        eventually(lambda: "answered 401" in without.said(), "that it has none is told")
+        eventually(lambda: "answered 401" in without.logged(), "the log says that it has none")
         without.end()
         helper = helping(url, device.path, f"--token-file={token}")
         loaded(device, image_of(registries[0]))
-        eventually(lambda: told_of(client, token), "its counters are taken")
+        eventually(lambda: reported_counters(client, token), "its counters are taken")
         assert helper.counts()["reports_failed"] == 0
 
 
-def told_of(client, token):
+def reported_counters(client, token):
     """Tell whether the service shows what a helper has reported."""
     headers = {"authorization": f"Bearer {token.read_text().strip()}"}
     return "birthmark_hook{" in client.get("/metrics", headers=headers).text
@@ -208,12 +209,14 @@ def test_a_helper_whose_token_may_not_report_goes_on_without(registries, place, 
         url = str(client.base_url).rstrip("/")
         helper = helping(url, device.path, f"--token-file={token}")
         loaded(device, image_of(registry))
-        eventually(lambda: "the report to the service" in helper.said(), "that it may not is told")
+        eventually(
+            lambda: "the report to the service" in helper.logged(), "the log says that it may not"
+        )
         publish(registry, suffix="pid", heat=True)
         loaded(device, image_of(registry))
-        assert not told_of(client, token)
+        assert not reported_counters(client, token)
         counts = helper.counts()
-    assert helper.said().count("answered 403") == 1, "it is told once"
+    assert helper.logged().count("answered 403") == 1, "it is logged once"
     assert (counts["reports_sent"], counts["images_fetched"]) == (0, 2)
     assert counts["reports_failed"] > 0
 
@@ -260,7 +263,7 @@ def test_garbage_never_takes_the_place_of_the_last_good_image(
     helper = helping(service.url, device.path)
     loaded(device, images[0])
     service.image = whole(broken(images[1], how), '"garbage"')
-    eventually(lambda: "is not: " in helper.said(), "that it is garbage is told")
+    eventually(lambda: "is not: " in helper.logged(), "the log says that it is garbage")
     assert device.has(images[0])
     assert device.state()["images_loaded"] == 1
     service.image = whole(images[1], '"good"')
@@ -308,7 +311,7 @@ def enormous(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
 
 
 def silent(_: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Answer nothing until who asks goes."""
+    """Answer nothing until the client goes."""
     return lambda handler: handler.rfile.read(1)
 
 
@@ -320,7 +323,7 @@ def dripping(image: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
         for byte in image[:40]:
             handler.wfile.write(bytes([byte]))
             if select.select([handler.connection], [], [], 0.2)[0]:
-                return  # who asks is gone
+                return  # the client is gone
 
     return answer
 
@@ -362,7 +365,7 @@ def test_a_download_that_is_not_whole_never_takes_the_place_of_the_last_good_ima
     helper = helping(service.url, device.path)
     loaded(device, images[0])
     service.image = fault(images[1])
-    eventually(lambda: FAULTS[fault] in helper.said(), "that it failed is told")
+    eventually(lambda: FAULTS[fault] in helper.logged(), "the log says that it failed")
     assert device.has(images[0])
     service.image = whole(images[1], '"good"')
     loaded(device, images[1])
@@ -382,7 +385,7 @@ def test_an_image_that_was_never_asked_about_cannot_be_unchanged(device, service
 
     service.image = unchanged
     helper = helping(service.url, device.path)
-    eventually(lambda: "answered 304" in helper.said(), "the answer is told")
+    eventually(lambda: "answered 304" in helper.logged(), "the answer is logged")
     assert helper.counts()["images_unchanged"] == 0
 
 
@@ -426,7 +429,9 @@ def test_a_device_that_returns_empty_is_given_the_image_again(images, device, se
     loaded(device, images[0])
     eventually(lambda: device.settings() == (TABLE, DIR), "the device is set")
     device.end(signal.SIGKILL)
-    eventually(lambda: f"the device {device.path}: " in helper.said(), "that it is gone is told")
+    eventually(
+        lambda: f"the device {device.path}: " in helper.logged(), "the log says that it is gone"
+    )
     device.path.unlink()
     service.answered()
     device.begin()
@@ -457,7 +462,7 @@ def test_a_device_that_hangs_is_waited_for_no_longer_than_the_limit(
     loaded(device, images[0])
     assert device.running is not None
     device.running.send_signal(signal.SIGSTOP)
-    eventually(lambda: "no answer within 2s" in helper.said(), "that it hangs is told")
+    eventually(lambda: "no answer within 2s" in helper.logged(), "the log says that it hangs")
     service.image = whole(images[1], '"new"')
     service.answered()
     device.running.send_signal(signal.SIGCONT)
@@ -465,12 +470,12 @@ def test_a_device_that_hangs_is_waited_for_no_longer_than_the_limit(
     assert helper.counts()["device_failures"] >= 1
 
 
-def test_what_is_no_device_is_left_alone(place, service, images, helping):
+def test_leaves_other_files_than_devices_alone(place, service, images, helping):
     path = place / "file"
     path.write_text("precious")
     service.image = whole(images[0])
     helper = helping(service.url, path)
-    eventually(lambda: "expected a Unix socket" in helper.said(), "it is told")
+    eventually(lambda: "expected a Unix socket" in helper.logged(), "it is logged")
     assert path.read_text() == "precious"
     assert helper.end() == 0
 
@@ -498,7 +503,7 @@ def test_a_helper_killed_in_the_midst_of_a_load_leaves_the_last_good_image(
     assert another.counts()["loads"] == 1
 
 
-def test_a_helper_that_is_started_anew_does_not_load_what_is_there(
+def test_a_helper_that_is_started_again_does_not_load_what_is_there(
     images, device, service, helping
 ):
     service.image = whole(images[0])
@@ -508,7 +513,7 @@ def test_a_helper_that_is_started_anew_does_not_load_what_is_there(
     first.end(signal.SIGKILL)
     before = device.state()["images_loaded"]
     second = helping(service.url, device.path)
-    eventually(lambda: "image fetched" in second.said(), "the image is fetched")
+    eventually(lambda: "image fetched" in second.logged(), "the image is fetched")
     service.answered()
     assert device.state()["images_loaded"] == before
     assert second.counts()["loads"] == 0
@@ -533,7 +538,9 @@ def test_questions_are_answered_as_the_service_does_and_asked_again_after_it_was
     helper = helping(f"unix:{socket_}", device.path, "--mode=query")
     eventually(lambda: device.settings() == (QUERY, ALL), "the device is set")
     assert [device.ask(name) for name in names] == [0] * len(names)
-    eventually(lambda: "the service's hints: " in helper.said(), "that nobody answers is told")
+    eventually(
+        lambda: "the service's hints: " in helper.logged(), "the log says that nobody answers"
+    )
     with served(settings_for(registry, uds=socket_)) as service:
         loaded(device, images[0])
         hot = expected(service, names[0])
@@ -541,12 +548,14 @@ def test_questions_are_answered_as_the_service_does_and_asked_again_after_it_was
         eventually(lambda: device.ask(names[0]) == hot, "the answer came")
         eventually(agree, "all answers are the service's")
         assert device.ask(b"no/name") == 0
-        eventually(lambda: "without /" in helper.said(), "that it refuses a question is told")
+        eventually(
+            lambda: "without /" in helper.logged(), "the log says that it refuses a question"
+        )
     assert not socket_.exists()
     before = device.state()["generation"]
     publish(registry, suffix="pid", heat=True)
     with served(settings_for(registry, uds=socket_)) as service:
-        eventually(lambda: device.state()["generation"] > before, "old decisions are forgotten")
+        eventually(lambda: device.state()["generation"] > before, "old decisions are dropped")
         loaded(device, images[1])
         eventually(agree, "all answers are the new model's")
     counted = device.state()
@@ -557,7 +566,7 @@ def test_questions_are_answered_as_the_service_does_and_asked_again_after_it_was
     assert counts["questions_stale"] == counted["answers_stale"]
 
 
-def test_what_another_model_decided_is_forgotten(images, device, service, helping):
+def test_drops_the_decisions_of_another_model(images, device, service, helping):
     service.image, service.hints = whole(images[0]), NAME | WRITE
     helper = helping(service.url, device.path, "--mode=query")
     eventually(lambda: device.settings() == (QUERY, ALL), "the device is set")
@@ -576,7 +585,7 @@ def test_an_answer_that_is_no_verdict_is_none(answer, device, service, helping):
     helper = helping(service.url, device.path, "--mode=query")
     eventually(lambda: device.settings() == (QUERY, ALL), "the device is set")
     device.ask(b"a.lock")
-    eventually(lambda: "the service's hints: " in helper.said(), "it is told")
+    eventually(lambda: "the service's hints: " in helper.logged(), "it is logged")
     assert device.ask(b"a.lock") == 0
     assert device.state()["answers_taken"] == 0
     counts = helper.counts()
@@ -584,7 +593,7 @@ def test_an_answer_that_is_no_verdict_is_none(answer, device, service, helping):
     assert counts["questions_retried"] >= 1
 
 
-def test_what_was_counted_is_reported_also_without_a_device(place, service, helping):
+def test_reports_counters_also_without_a_device(place, service, helping):
     helper = helping(service.url, place / "nowhere")
     eventually(lambda: service.reports, "a report")
     report = json.loads(service.reports[0])
@@ -595,21 +604,43 @@ def test_what_was_counted_is_reported_also_without_a_device(place, service, help
     helper.counts()
 
 
+@pytest.mark.parametrize("name", ["", "(none)", "é" * 20, "x" * 64, "a b/c\n"])
+def test_the_service_takes_the_reports_of_a_host_whatever_its_name(
+    name, registries, place, started, program
+):
+    own = ["unshare", "--user", "--map-root-user", "--uts"]
+    if subprocess.run([*own, "true"], capture_output=True).returncode:
+        pytest.skip("needs a kernel that lets a process have a host name of its own")
+    naming = (
+        "import os,socket,sys; socket.sethostname(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])"
+    )
+    with served(settings_for(registries[0])) as client:
+        service = str(client.base_url).rstrip("/")
+        command = [str(program), f"--service={service}", "--report-seconds=0.05"]
+        command = [*own, sys.executable, "-c", naming, name, *command, f"--device={place}/none"]
+        helper = Helper(command, place / "helper.log")
+        started.append(helper)
+        helper.start()
+        here = f'device="{place}/none"'
+        eventually(lambda: here in client.get("/metrics").text, "a report is taken")
+    assert "the report to the service: answered" not in helper.logged()
+
+
 def test_once_is_enough_where_something_else_keeps_the_time(images, device, service, program):
     def once(service_url: str, path: Path) -> tuple[int, str]:
         command = [str(program), "--once", "--service", service_url, "--device", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         return done.returncode, done.stderr
 
-    code, said = once(service.url, device.path)
-    assert (code, "answered 503" in said) == (1, True)
+    code, output = once(service.url, device.path)
+    assert (code, "answered 503" in output) == (1, True)
     service.image = whole(images[0][:-1])
-    code, said = once(service.url, device.path)
-    assert (code, "truncated" in said) == (1, True)
+    code, output = once(service.url, device.path)
+    assert (code, "truncated" in output) == (1, True)
     assert device.state()["image_size"] == 0
     service.image = whole(images[0])
-    code, said = once(service.url, device.path.with_name("nowhere"))
-    assert (code, "nowhere" in said) == (1, True)
+    code, output = once(service.url, device.path.with_name("nowhere"))
+    assert (code, "nowhere" in output) == (1, True)
     assert once(service.url, device.path)[0] == 0
     assert device.has(images[0])
 
@@ -637,7 +668,7 @@ def test_options_may_stand_in_the_environment(images, device, service, program):
         ("--other", "unexpected argument"),
     ],
 )
-def test_what_is_no_option_is_refused_with_what_was_expected(option, expected, program):
+def test_refuses_invalid_options_with_the_expectation(option, expected, program):
     done = subprocess.run([str(program), option], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert expected in done.stderr

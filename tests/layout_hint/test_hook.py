@@ -84,8 +84,8 @@ def path(program: Path, tmp_path: Path) -> Iterator[str]:
     process = started(program, tmp_path / "s")
     yield str(tmp_path / "s")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (0, b"")
+    _, output = process.communicate(timeout=60)
+    assert (process.returncode, output) == (0, b"")
 
 
 @pytest.fixture
@@ -149,9 +149,9 @@ def test_table_answers_are_those_of_the_image(seed, device):
         hour = create["time"] and create["time"].hour
         for directory, kinds in ((False, ("HotName", "HotWrite")), (True, ("HotDir",))):
             owner = (create["mode"], create["uid"], create["gid"])
-            said = device.ask(create["name"], directory, *owner, hour)
-            assert said == sum(KINDS[key] for key in yes if key in kinds)
-            counted = [n + (said >> place & 1) for place, n in enumerate(counted)]
+            output = device.ask(create["name"], directory, *owner, hour)
+            assert output == sum(KINDS[key] for key in yes if key in kinds)
+            counted = [n + (output >> place & 1) for place, n in enumerate(counted)]
     state = device.status()
     assert (state["asked"], state["hinted"]) == (2 * len(creates), counted)
     assert sum(counted) > 0
@@ -285,7 +285,7 @@ def test_the_kinds_asked_of_last_are_those_remembered(device):
     assert device.status()["cache_hits"] >= before + 95
 
 
-def test_a_question_that_is_never_answered_is_put_anew(device):
+def test_a_question_that_is_never_answered_is_put_again(device):
     device.config(d.QUERY)
     for _ in range(8192):
         device.ask(b"x")

@@ -61,7 +61,7 @@ def test_the_service_says_of_each_create_what_its_image_says(tmp_path, uds):
     with served(settings) as client:
         waits = Hook(service=HintService(uds), deadline=LONG)
         table = Hook(image=client.get("/v1/model/image").content)
-        said = set()
+        output = set()
         for directory, owner in product(
             [False, True], [{}, {"mode": None, "uid": 7, "time": None}]
         ):
@@ -71,8 +71,8 @@ def test_the_service_says_of_each_create_what_its_image_says(tmp_path, uds):
                 table.ask(creates, directory),
             )
             assert verdicts.to_pylist() == expected.to_pylist()
-            said |= set(verdicts.to_pylist())
-        assert len(said) > 1
+            output |= set(verdicts.to_pylist())
+        assert len(output) > 1
         (verdicts, _), (expected, _) = waits.ask(same := batch([b"u77.lock"])), table.ask(same)
         assert verdicts.to_pylist() == expected.to_pylist() != [0]
     counters = counted(waits)
@@ -129,9 +129,7 @@ class UnlikelyError(Exception):
     ("raised", "counter"),
     [(TimeoutError, "late"), (ConnectionError, "gone"), (OSError, "gone"), (UnlikelyError, "bad")],
 )
-def test_what_a_service_raises_is_counted_as_what_it_is(
-    raised: type[Exception], counter: str
-) -> None:
+def test_counts_a_service_s_exceptions_by_kind(raised: type[Exception], counter: str) -> None:
     def service(create: AskedCreate, seconds: float) -> int:
         raise raised
 
@@ -141,14 +139,14 @@ def test_what_a_service_raises_is_counted_as_what_it_is(
     assert {name for name in ("late", "gone", "bad", "answered") if counters[name]} == {counter}
 
 
-@pytest.mark.parametrize("said", [8, -1, 1.0, "1", None])
-def test_what_is_no_verdict_is_bad(said: Any) -> None:
-    hook = Hook(service=lambda create, seconds: said, deadline=LONG)
+@pytest.mark.parametrize("output", [8, -1, 1.0, "1", None])
+def test_counts_an_invalid_verdict_as_bad(output: Any) -> None:
+    hook = Hook(service=lambda create, seconds: output, deadline=LONG)
     assert hook.ask(batch([b"a"]))[0].to_pylist() == [0]
     assert counted(hook)["service"]["bad"] == 1
 
 
-def test_a_service_is_asked_of_all_that_is_known_and_told_how_long_it_has() -> None:
+def test_asks_a_service_with_all_known_members_and_a_deadline() -> None:
     asked: list[tuple[AskedCreate, float]] = []
 
     def service(create: AskedCreate, seconds: float) -> int:

@@ -57,7 +57,7 @@ def test_the_breaker_opens_after_failures_in_a_row_and_a_probe_closes_it(sync_pr
     assert counters == [3, 0, 5, 0, 5, 1, 1, 13]
 
 
-def test_the_back_off_doubles_up_to_its_bound_and_begins_anew_after_an_answer(sync_program):
+def test_the_back_off_doubles_up_to_its_bound_and_begins_again_after_an_answer(sync_program):
     opened = [(0, 1, BAD)] * 3
     probes = [(99, 0, LATE), (1, 0, LATE), (199, 0, GONE), (1, 0, GONE), (349, 0, BAD), (1, 0, BAD)]
     again = [(349, 0, BAD), (1, 0, ANSWERED), (0, 0, BAD), (0, 0, BAD), (0, 0, BAD)]

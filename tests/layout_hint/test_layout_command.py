@@ -1,4 +1,8 @@
-"""``birthmark layout`` on a bundled day: what it prints and writes, and that hints do no harm."""
+"""``birthmark layout`` on a bundled day: what it prints and writes, and that hints do no harm.
+
+Tests also layout_hint/comparison/compare.py, layout_hint/comparison/options.py,
+layout_hint/replay/model_image.py, layout_hint/replay/runs.py, layout_hint/study.py.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +134,7 @@ def test_a_trace_is_split_into_days_which_can_be_kept(model: Path, tmp_path: Pat
             assert one[same] == other[same]
 
 
-def test_what_runs_beside_what_changes_nothing(day: Path, model: Path) -> None:
+def test_parallel_runs_do_not_change_results(day: Path, model: Path) -> None:
     own = ("--model", model, "--policies", "HotDir", "--seeds", "2", *CACHE)
     one, two = (run(day, *own, "--jobs", jobs) for jobs in ("1", "2"))
     for each in (*one["results"], *two["results"]):
@@ -178,7 +182,7 @@ def test_the_tables_are_printed(day: Path, model: Path) -> None:
         (["--disk", "floppy"], "floppy"),
     ],
 )
-def test_what_an_option_cannot_be_is_refused_by_its_name(
+def test_refuses_invalid_values_by_the_option_s_name(
     day: Path, model: Path, options: list[str], expected: str
 ) -> None:
     result = invoke(day, "--model", model, *options)
@@ -186,7 +190,7 @@ def test_what_an_option_cannot_be_is_refused_by_its_name(
     assert expected in str(result.exception)
 
 
-def test_what_is_no_model_or_no_build_is_refused(day: Path, model: Path, tmp_path: Path) -> None:
+def test_refuses_invalid_models_and_builds(day: Path, model: Path, tmp_path: Path) -> None:
     result = invoke(day, "--model", day / "build.json")
     assert "expected a compiled image or a directory of models" in str(result.exception)
     result = invoke(day, "--model", model, "--point", "bounded")
@@ -249,12 +253,12 @@ def test_a_grid_is_one_table_and_each_of_its_cells_as_if_run_alone(
     for row, result in zip(rows[2:4], alone, strict=True):
         assert row["target_write"] == result["target"]["write"]["mean"]
         assert row["elapsed"] == result["elapsed"]["mean"]
-    kept = json.loads((out / "region=2M,cache=32M" / "results.json").read_text())
-    assert kept["settings"]["region_length"] == 2 << 20
+    remaining = json.loads((out / "region=2M,cache=32M" / "results.json").read_text())
+    assert remaining["settings"]["region_length"] == 2 << 20
     assert len({row["target_write"] for row in rows if row["policy"] == "HotDir"}) > 1
 
 
-def test_a_grid_of_rates_generates_the_workload_anew_at_each(model: Path, tmp_path: Path) -> None:
+def test_a_grid_of_rates_generates_the_workload_again_at_each(model: Path, tmp_path: Path) -> None:
     def generated(rate: float) -> Path:
         start = datetime(2003, 2, 24, tzinfo=UTC).date().isoformat()
         path = tmp_path / f"{rate}.parquet"
@@ -263,9 +267,9 @@ def test_a_grid_of_rates_generates_the_workload_anew_at_each(model: Path, tmp_pa
 
     own = ("--from", "00:00", "--to", "00:28", "--model", model, "--mode", "data", "--seeds", "1")
     own = (*own, "--policies", "HotDir", *CACHE)
-    kept = ("--builds", tmp_path / "builds")
-    rows = run(generated(0.01), *own, *kept, "--grid", "rate=0.01,0.02")
-    assert rows == run(generated(0.01), *own, *kept, "--grid", "rate=0.01,0.02")
+    remaining = ("--builds", tmp_path / "builds")
+    rows = run(generated(0.01), *own, *remaining, "--grid", "rate=0.01,0.02")
+    assert rows == run(generated(0.01), *own, *remaining, "--grid", "rate=0.01,0.02")
     for rate in (0.01, 0.02):
         alone = run(generated(rate), *own, "--grid", "cache=16M")
         found = [row | {"cache": "16M"} for row in rows if row["rate"] == f"{rate}"]
@@ -285,6 +289,19 @@ def test_the_table_of_a_grid_is_printed(day: Path, model: Path) -> None:
     assert result.exit_code == 0, result.output
     for word in ("region", "2M", "4M", "HotDir", "saved"):
         assert word in result.stdout
+
+
+def test_a_file_system_with_a_journal_has_its_region_behind_that(day: Path, model: Path) -> None:
+    own = ("--model", model, "--policies", "HotName", "--mode", "data", "--seeds", "1", *CACHE)
+    today = ("--geometry", "freebsd15", "--region-start", "data")
+    with_journal, without = (run(day, *own, *today, *more) for more in (("--journal",), ()))
+    assert [each["inconsistency"] for each in with_journal["results"]] == [None, None]
+    starts = [each["settings"]["region_start"] for each in (without, with_journal)]
+    assert starts[1] - starts[0] > 320 << 20
+    targets = [each["results"][1]["target"]["write"]["mean"] for each in (without, with_journal)]
+    assert min(targets) > 0
+    result = invoke(day, *own, "--journal")
+    assert "journal: FreeBSD 4.8 has none" in str(result.exception)
 
 
 def test_an_allocator_places_files_elsewhere_than_the_kernel(day: Path, model: Path) -> None:

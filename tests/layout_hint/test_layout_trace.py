@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -79,7 +80,7 @@ def test_locks_cost_their_directory_inodes_and_maps_but_no_data() -> None:
     assert set(counts) == {*TABLES, 713}  # the same inode and fragment each time
 
 
-def test_a_removed_file_keeps_its_place_until_the_disk_has_forgotten_it() -> None:
+def test_a_removed_file_keeps_its_place_until_the_disk_has_dropped_it() -> None:
     found = trace(
         [
             create(0, b"a", 1),
@@ -142,9 +143,7 @@ def test_a_file_read_in_order_is_read_ahead_in_clusters_and_no_byte_twice() -> N
         ([800, 320, 808], 4),
     ],
 )
-def test_what_is_read_ahead_follows_from_what_the_server_counted(
-    offsets: list[int], blocks: int
-) -> None:
+def test_reading_ahead_follows_the_server_s_counts(offsets: list[int], blocks: int) -> None:
     reads = [read(n / 100, 1, offset * KB, 8 * KB) for n, offset in enumerate(offsets)]
     found = trace(reads, [{"id": 1, "name": b"f", "size": 128 * BLOCK}])
     assert run(found)[0]["disk"]["data"]["read_bytes"] == blocks * BLOCK
@@ -170,7 +169,7 @@ def test_a_commit_writes_at_once_where_that_is_wanted() -> None:
     assert run(found, flush=True)[0]["disk"]["data"]["writes"] == 1
 
 
-def test_what_was_counted_in_the_warm_up_is_forgotten() -> None:
+def test_drops_the_counts_of_the_warm_up() -> None:
     rows = [create(0, b"f", 1), write(0, 1, 0, 8 * KB), later(100), write(110, 1, 0, 8 * KB)]
     found = trace([*rows, later(300)])
     summary, counts, _ = run(found, warmup_seconds=100)
@@ -208,6 +207,29 @@ def test_hinted_files_are_in_the_region_as_far_as_the_policy_follows() -> None:
     assert inside(2, [1, 2]) == set()
 
 
+@pytest.mark.parametrize("geometry", ["freebsd14", "freebsd15"])
+def test_a_region_where_the_journal_lies_has_no_room_and_one_behind_it_has(geometry: str) -> None:
+    rows = [create(0, b"f", 1), write(0, 1, 0, 2 * BLOCK), later(100)]
+    sizes = json.loads(birthmark_native.layout_geometry(geometry, 40 * GIB, True))
+    made: dict[str, Any] = {"geometry": geometry, "bytes": 40 * GIB, "journal": True, "policy": 1}
+
+    def placed(fragment: int) -> tuple[int, int]:
+        start = fragment * sizes["fsize"]
+        place = {"start": start, "length": 4 << 20, "inodes": 16384, "mode": "data"}
+        hook = run(trace(rows), [1], region=place, **made)[0]["hook"]
+        return hook["block_placed"], hook["blocks_full"]
+
+    assert placed(sizes["dblkno"] + 8) == (0, 1)
+    assert placed(sizes["free"]) == (1, 0)
+
+
+def test_freebsd_48_has_no_journal() -> None:
+    with pytest.raises(ValueError, match=r"journal: FreeBSD 4\.8 has none"):
+        run(trace([later(0)]), journal=True)
+    with pytest.raises(ValueError, match=r"journal: FreeBSD 4\.8 has none"):
+        birthmark_native.layout_geometry("freebsd48", 40 * GIB, True)
+
+
 def test_another_seed_puts_directories_elsewhere_and_the_same_seed_does_not() -> None:
     made = [{"time": 0, "op": "mkdir", "name": b"d%d" % n, "new_id": n} for n in range(1, 5)]
     found = trace([*made, later(100)])
@@ -216,14 +238,14 @@ def test_another_seed_puts_directories_elsewhere_and_the_same_seed_does_not() ->
     assert first != other
 
 
-def test_what_cannot_be_is_counted_by_reason() -> None:
+def test_counts_impossible_operations_by_reason() -> None:
     rows = [create(0, b"f", 1), remove(1, b"f"), write(2, 1, 0, 10), remove(3, b"f")]
     summary, _, _ = run(trace(rows))
     expected = {"write: the object is not there": 1, "remove: there is no such name": 1}
     assert summary["unexpected"] == expected
 
 
-def test_what_fails_in_the_trace_looks_and_changes_nothing() -> None:
+def test_operations_that_failed_in_the_trace_read_but_change_nothing() -> None:
     rows = [create(0, b"f", 1, status=13), {"time": 1, "op": "lookup", "name": b"g", "status": 2}]
     found = trace([*rows, later(100)])
     assert found.creates().num_rows == 0
@@ -298,7 +320,7 @@ def test_no_hints_do_harm_wherever_the_region_is(sample, start: int, length: int
     for hints in (np.zeros(rows), np.full(rows, 7), random, 7 - random):
         for mode in MODES:
             place = {"start": start, "length": length, "mode": mode}
-            said = [int(hint) for hint in hints]
-            summary, _, _ = run(sample, said, region=place, policy=7, bytes=4 * GIB)
+            answer = [int(hint) for hint in hints]
+            summary, _, _ = run(sample, answer, region=place, policy=7, bytes=4 * GIB)
             assert summary["unexpected"] == {}
-            assert (summary["hook"]["inode_placed"] > 0) == (sum(said) > 0 and start == 0)
+            assert (summary["hook"]["inode_placed"] > 0) == (sum(answer) > 0 and start == 0)

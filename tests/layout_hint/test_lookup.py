@@ -20,7 +20,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image
+from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
 from birthmark.predictor.image.format import compile_image, predict
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
@@ -249,9 +249,9 @@ def test_no_lookup_takes_more_steps_than_its_image_declares(lookup, tmp_path):
     rows = pa.Table.from_pylist(creates, schema=CREATES)
     images = [made(seed).image for seed in range(80, 90)]
     for image in [*images, *(image for _, image in laid.seeds())]:
-        taken = lookup.steps(image, rows, tmp_path)
+        spent = lookup.steps(image, rows, tmp_path)
         short = [len(create["name"] or b"") <= 255 for create in creates]
-        assert 0 < max(np.array(taken)[short]) <= laid.declared(image)
+        assert 0 < max(np.array(spent)[short]) <= laid.declared(image)
 
 
 def test_the_most_steps_that_are_declared_are_taken_by_some_create(lookup, tmp_path):
@@ -261,11 +261,11 @@ def test_the_most_steps_that_are_declared_are_taken_by_some_create(lookup, tmp_p
         laid.LaidForest(laid.ladder(40), [[0]], 9),
     ):
         image = compile_image(laid.keys(1), [section])
-        (taken,) = lookup.steps(image, rows, tmp_path)
-        assert taken > 0.75 * laid.declared(image)
+        (spent,) = lookup.steps(image, rows, tmp_path)
+        assert spent > 0.75 * laid.declared(image)
 
 
-def test_an_image_of_an_older_version_is_told_from_a_damaged_one(lookup):
+def test_distinguishes_an_image_of_an_older_version_from_a_damaged_one(lookup):
     older = laid.sealed(made(1).image, laid.VERSION_AT, 1)
     assert both(lookup, older, older[:-1]) == [OLDER, OLDER]
     with pytest.raises(ValueError, match=r"older version than this reader knows \(3\)"):
@@ -344,7 +344,7 @@ def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, bundled_
     files, names = read_files(bundled_days[0]), read_names(bundled_days[0])
     hot = [BUILT_IN["HotName"], BUILT_IN["HotWrite"]]
     model = TrainedModel(calibration=0).fit(files, names, hot, kinds=["rules"])
-    image = hint_image(model, "rules", "accurate", Room(directories=40, blocks=100))
+    image = hint_image(model, "rules", "accurate", RegionCapacity(directories=40, blocks=100))
     seen = pa.concat_tables([files, read_files(bundled_days[1])])
     seen = seen.filter(seen["name"].is_valid())
     known = {name: seen[name] for name in ("name", "gid", "mode")}

@@ -20,7 +20,7 @@ import pytest
 
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark.predictor.image.told import ToldSection
+from birthmark.predictor.image.scoped import ScopedSection
 from birthmark_native import SharedHistoryWriter
 from tests import needs
 from tests.layout_hint.hintd import Answering, Helper, eventually
@@ -140,7 +140,7 @@ def test_a_name_of_any_bytes_is_hinted_by_its_bytes(mount, hinting):
     hinted(made(path), SHORT)
 
 
-def test_what_is_no_new_file_is_left_alone_and_counted(mount, hinting, place):
+def test_leaves_other_objects_than_new_files_alone_and_counts_them(mount, hinting, place):
     old = made(mount / "old")
     helper = hinting(mount)
     os.link(old, mount / "link.tmp")
@@ -168,7 +168,7 @@ def test_a_file_that_somebody_has_a_lease_of_is_left_alone(mount, hinting):
     helper = hinting(mount)
     number = stopped(helper)
     path = mount / "a.tmp"
-    # Python is told of the break by this signal, which it is to outlive.
+    # Python gets this signal for the broken pipe, and must survive it.
     before = signal.signal(signal.SIGIO, signal.SIG_IGN)
     try:
         with path.open("wb") as file:
@@ -233,21 +233,21 @@ def test_another_image_is_asked_as_soon_as_it_is_there_and_none_never(mount, hin
         (place / "new").replace(place / "image")
 
     replaced(IMAGE[:-1])
-    eventually(lambda: "image: truncated" in helper.said(), "that it is none is told")
+    eventually(lambda: "image: truncated" in helper.logged(), "the log says that it is none")
     hinted(made(mount / "a.tmp"), SHORT)
     replaced(image_of(core=".o"))
-    eventually(lambda: "expected an image with any of lock" in helper.said(), "so is this")
+    eventually(lambda: "expected an image with any of lock" in helper.logged(), "so is this")
     replaced(image_of(HotWrite="tmp"))
-    eventually(lambda: "image: read again" in helper.said(), "it is read")
+    eventually(lambda: "image: read again" in helper.logged(), "it is read")
     hinted(made(mount / "b.tmp"), MEDIUM)
     counts = helper.counts()
     assert (counts["images_read"], counts["images_unsound"] > 0) == (2, True)
 
 
-def test_the_image_is_told_what_the_live_history_knows_of_a_directory(mount, hinting, place):
+def test_the_image_gets_the_live_history_of_a_directory(mount, hinting, place):
     key = "lifespan<=5"
     rules = RulesSection([ImageRule(key, "any", b"", True)])
-    image = compile_image([key], [ToldSection(rules, [{key}, (), (), ()])])
+    image = compile_image([key], [ScopedSection(rules, [{key}, (), (), ()])])
     (place / "image").write_bytes(image)
     known, unknown = mount / "known", mount / "unknown"
     known.mkdir()
@@ -281,18 +281,18 @@ def test_the_service_is_asked_and_files_go_without_a_hint_while_it_is_gone(
         hinted(made(mount / "inbox.lock"), SHORT)
         assert hint_of(other) == 0
     lost = made(mount / "lost.lock")
-    eventually(lambda: "the service's predictions: " in helper.said(), "that it is gone is told")
+    eventually(
+        lambda: "the service's predictions: " in helper.logged(), "the log says that it is gone"
+    )
     with served(settings_for(registry, port=port)):
         hinted(made(mount / "again.lock"), SHORT)
     assert hint_of(lost) == 0
-    assert "the service's predictions: well again" in helper.said()
+    assert "the service's predictions: well again" in helper.logged()
     counts = all_counted(helper.counts())
     assert (counts["unanswered"], counts["hinted_short"], counts["unhinted"]) == (1, 2, 1)
 
 
-def test_what_was_counted_is_reported_to_the_service(
-    mount: Path, hinting: Hinting, service: Answering
-) -> None:
+def test_reports_counters_to_the_service(mount: Path, hinting: Hinting, service: Answering) -> None:
     hinting(mount, f"--service={service.url}", "--report-seconds=0.1")
     hinted(made(mount / "a.tmp"), SHORT)
 
@@ -337,9 +337,7 @@ def test_without_privileges_it_says_which_it_lacks_and_exits_with_77(mount, prog
         ),
     ],
 )
-def test_what_cannot_be_hinted_is_told_with_the_reason(
-    options, why, mount, program, place, monkeypatch
-):
+def test_reports_why_files_cannot_be_hinted(options, why, mount, program, place, monkeypatch):
     (place / "image").write_text("no image\n")
     given = [option.format(place=place, mount=mount) for option in options]
     done = subprocess.run([str(program), *given], capture_output=True, text=True, timeout=60)
@@ -381,7 +379,7 @@ def test_hints_that_make_the_cleaner_move_more_switch_themselves_off_and_stay_of
     helper = hinting(mount, *options, measured=True)
     cleaner.start()
     try:
-        eventually(lambda: "hints do harm and are off" in helper.said(), "it is told", 240)
+        eventually(lambda: "hints do harm and are off" in helper.logged(), "it is logged", 240)
     finally:
         cleaner.over.set()
         cleaner.join()
@@ -392,7 +390,7 @@ def test_hints_that_make_the_cleaner_move_more_switch_themselves_off_and_stay_of
     assert counts["rounds"] >= 4
     assert 0 < counts["withheld"] < counts["hinted_short"]
     again = hinting(mount, *options, measured=True)
-    assert f"remove {state} and start anew" in again.said()
+    assert f"remove {state} and restart" in again.logged()
     made(mount / "again.tmp")
     counts = again.counts()
     assert (counts["hinted_short"], counts["harm"]) == (0, 1)
@@ -404,7 +402,7 @@ def test_a_trial_without_counters_is_void_and_hints_go_on(mount, hinting, place)
     options = [f"--{name}={place / name}" for name in ("written", "moved")]
     helper = hinting(mount, *options, "--trial-seconds=0.01", measured=True)
     (place / "moved").unlink()
-    eventually(lambda: "moved: No such file" in helper.said(), "it is told")
+    eventually(lambda: "moved: No such file" in helper.logged(), "it is logged")
 
     def once_hinted() -> bool:
         path = mount / f"{time.monotonic_ns()}.tmp"

@@ -163,11 +163,11 @@ def test_files_of_one_name_are_hinted_by_what_became_of_others_in_their_director
         traffic.put(files_in(handle_of(busy), 0.5) + files_in(handle_of(calm), None))
         numbers = count(1)
 
-        def told_apart() -> bool:
+        def distinguished() -> bool:
             name = f"n{next(numbers)}"
             other, file = made(calm / name), made(busy / name)
             time.sleep(0.05)
             return (hint_of(other), hint_of(file)) == (LONG, SHORT)
 
-        eventually(told_apart, "files are hinted as their directories call for")
+        eventually(distinguished, "files are hinted as their directories call for")
         assert helper.counts()["hinted_short"] >= 1

@@ -1,3 +1,5 @@
+"""Tests also predictor/."""
+
 from __future__ import annotations
 
 import datetime
@@ -13,9 +15,9 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.features import HISTORY, NamePieces, from_files, from_requests
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
-from birthmark.predictor.models.model_set import spared
+from birthmark.predictor.models.model_set import error_reduction
 from birthmark.predictor.models.name.estimator import NameModel
 from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
@@ -137,18 +139,20 @@ def test_the_rules_of_names_are_listed_by_how_many_files_each_is_the_strongest_o
     assert sum(rule["decides"] for rule in locks) == 20
 
 
-def test_those_rules_tell_most_that_spare_a_guess_most_errors(model):
+def test_rules_are_ordered_by_error_reduction(model):
     lock, tally = model.rules("able").to_pylist()[0], {"known": 100, "true": 20}
     rule = {**lock, "yes": True, "decides": 10.0, "n_m": 9.0, "n_a": 10.0}
-    assert spared(rule, tally) == pytest.approx(8)  # of ten, nine are right, and one would be
-    assert spared({**rule, "yes": False}, tally) == 0  # a guess says no, too
-    assert spared({**rule, "yes": False}, {"known": 100, "true": 80}) == pytest.approx(-8)
-    telling = model.telling("name")
-    every = [spared(each, model.tallies[each["predicate"]]) for each in telling]
+    assert error_reduction(rule, tally) == pytest.approx(
+        8
+    )  # of ten, nine are right, and one would be
+    assert error_reduction({**rule, "yes": False}, tally) == 0  # a guess says no, too
+    assert error_reduction({**rule, "yes": False}, {"known": 100, "true": 80}) == pytest.approx(-8)
+    telling = model.error_reducing_rules("name")
+    every = [error_reduction(each, model.tallies[each["predicate"]]) for each in telling]
     assert every == sorted(every, reverse=True)
     assert min(every) > 0
     assert ("lifespan>5", "html$") in {(each["predicate"], each["rule"]) for each in telling}
-    order = model.most_telling(model.rules("name"))
+    order = model.by_error_reduction(model.rules("name"))
     assert order[: len(telling)] == telling
     assert len(order) == model.rules("name").num_rows
 
@@ -161,8 +165,8 @@ def test_the_rules_of_trees_are_the_ways_to_their_leaves(model):
     ]
 
 
-def test_a_forest_lists_no_rules_and_says_what_tells_more(model):
-    with pytest.raises(ValueError, match="see birthmark explain"):
+def test_a_forest_lists_no_rules_and_refers_to_explain(model):
+    with pytest.raises(ValueError, match="see birthmark predict --explain"):
         trained(kinds=["forest"]).rules("forest")
 
 
@@ -204,18 +208,18 @@ def test_a_loaded_model_answers_and_explains_as_the_saved_one(model, tmp_path):
         assert loaded.explain(NEW, kind) == model.explain(NEW, kind)
 
 
-def test_later_births_are_told_of_what_was_seen_before_them_and_the_model_stays_as_it_is(
+def test_later_births_have_their_history_and_the_model_does_not_change(
     tmp_path,
 ):
     trained().save(tmp_path)
     model = TrainedModel.load(tmp_path)
     tomorrow = [of_campus(b"%d.lock" % i, 1.0, fh=b"%d" % i, dir_fh=b"d") for i in range(3)]
-    told, again = (
+    first, again = (
         model.creates("file", table(FILES, tomorrow))["history"].to_pylist() for _ in range(2)
     )
-    assert told == again
+    assert first == again
     births = [name for name, _ in HISTORY].index("name.births")
-    assert [told[i][births] for i in range(3)] == [2, 2, 2]  # one each, yesterday
+    assert [first[i][births] for i in range(3)] == [2, 2, 2]  # one each, yesterday
     fresh = TrainedModel(calibration=0).fit(table(FILES, []), names_of([]))
     unseen = fresh.creates("file", table(FILES, tomorrow))["history"].to_pylist()
     assert [row[births] for row in unseen] == [1, 1, 1]  # none
@@ -249,7 +253,7 @@ def test_equal_models_are_equal_bytes(model, tmp_path):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_predicates_of_the_configuration_are_kept_with_the_model(tmp_path):
+def test_predicates_of_the_configuration_are_saved_with_the_model(tmp_path):
     config = {"name": "size>4k", "subject": "name", "size_above": 4096}
     trained(predicates=[from_config(config), FILE_PREDICATES["lock"]]).save(tmp_path)
     loaded = TrainedModel.load(tmp_path)
@@ -284,7 +288,7 @@ def test_two_predicates_of_one_name_are_refused():
 
 PARTS = ["model.json", "name-rules.arrow", "name-counts.arrow", "able.arrow"]
 PARTS += ["rules-rules.arrow", "rules-counts.arrow", "forest.json", "forest-nodes.arrow"]
-PARTS += ["forest-scores.arrow", "forest-codes.arrow"]
+PARTS += ["forest-scores.arrow", "forest-codes.arrow", "forest-support.arrow"]
 PARTS += ["history-file.arrow", "history-name.arrow", "heat-rates.arrow", "heat-directories.arrow"]
 PARTS += ["heat-hot-directories.arrow", "heat-hot-writes.arrow"]
 PARTS += [f"hints/{part}" for part in PARTS if part.startswith(("name", "able", "rules", "forest"))]
@@ -292,7 +296,7 @@ PARTS += [f"hints/{part}" for part in PARTS if part.startswith(("name", "able", 
 
 @pytest.fixture(scope="module")
 def saved(model, tmp_path_factory) -> Path:
-    """Return the directory of a model, of which each part is checked when it is loaded."""
+    """Return the directory of a model; loading checks each part."""
     directory = tmp_path_factory.mktemp("saved")
     parts = [name for name in model.save(directory) if not name.startswith("images/")]
     assert sorted(parts) == sorted(PARTS)
@@ -364,8 +368,8 @@ def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
         ("best", []),
         ("best", {"bounded": {"choices": {}, "points": {}}}),
         ("best", chosen({"lock": {"nothing": "rules"}})),
-        ("best", chosen({"lock": dict.fromkeys(TOLD, "oracle")})),
-        ("best_hints", chosen({"lock": dict.fromkeys(TOLD, "rules")})),
+        ("best", chosen({"lock": dict.fromkeys(HISTORY_SCOPES, "oracle")})),
+        ("best_hints", chosen({"lock": dict.fromkeys(HISTORY_SCOPES, "rules")})),
     ],
 )
 def test_a_description_of_something_else_is_refused(model, tmp_path, key, value):
@@ -389,7 +393,7 @@ def test_a_model_that_was_stored_before_the_best_kinds_were_chosen_has_the_other
         loaded.predict(NEW, BEST)
 
 
-def test_hot_directories_are_learned_where_they_are_asked_for():
+def test_hot_directories_are_learned_on_request():
     names = (b"cache", b"src")
     inside = [
         row | {"server": "s", "dir_fh": b"d%d%s" % (n, name), "dir_name": name}
@@ -403,7 +407,7 @@ def test_hot_directories_are_learned_where_they_are_asked_for():
     assert model.predict(new, "name")["directory:HotDir"].to_pylist() == [True, False]
 
 
-def test_heat_is_learned_and_kept_with_the_model(model, tmp_path):
+def test_heat_is_learned_and_saved_with_the_model(model, tmp_path):
     assert model.heat.rates.predict(NEW)["evidence"].to_pylist()[:2] == [20, 10]
     parts = model.save(tmp_path)
     assert {"heat-rates.arrow", "heat-directories.arrow"} <= set(parts)

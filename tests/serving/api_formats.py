@@ -1,4 +1,4 @@
-"""What schemathesis fills strings of the interface's own formats with."""
+"""Values for schemathesis, for strings of the API's special formats."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def settings_for_fixture() -> Callable[..., Settings]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Return settings with a registry in which nothing is published yet."""
+    """Return settings with a registry without a published version."""
     return settings_for(tmp_path / "registry")
 
 

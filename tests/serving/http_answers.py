@@ -1,4 +1,4 @@
-"""Answers as they come over a connection."""
+"""HTTP answers parsed from a connection."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """The type of the error that it is."""
+        """The type of its error."""
         kind: str = json.loads(self.body)["error"]["type"]
         return kind
 
     def json(self) -> Any:
-        """Return its body, read."""
+        """Return its body, parsed."""
         return json.loads(self.body)
 
 
 def read(connection: socket.socket, many: int | None = None) -> list[Answer]:
-    """Read so many answers, or all that come until the connection is closed."""
-    found: list[Answer] = []
+    """Read `many` answers, or all until the connection is closed."""
+    answers: list[Answer] = []
     received = b""
-    while many is None or len(found) < many:
-        while (answer := _first(received)) is not None and len(found) != many:
-            found.append(answer[0])
+    while many is None or len(answers) < many:
+        while (answer := _first(received)) is not None and len(answers) != many:
+            answers.append(answer[0])
             received = received[answer[1] :]
-        if len(found) == many:
+        if len(answers) == many:
             break
         try:
             piece = connection.recv(65536)
@@ -45,11 +45,11 @@ def read(connection: socket.socket, many: int | None = None) -> list[Answer]:
             break
         received += piece
     assert received == b"", received
-    return found
+    return answers
 
 
 def _first(received: bytes) -> tuple[Answer, int] | None:
-    """Return the first answer in what was received, and its length; None if it is not whole."""
+    """Return the first answer in the data, and its length; None if it is not complete."""
     head, parted, _ = received.partition(b"\r\n\r\n")
     if not parted:
         return None

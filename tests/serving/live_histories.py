@@ -1,4 +1,4 @@
-"""A live history, and what writes it as a follower does."""
+"""A live history, written as a follower does."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ CLOCK = 1_797_770_000_000_000
 """When the last operation happened, microseconds since the epoch."""
 
 OPERATIONS = 1_234
-"""So many its follower says that it has followed."""
+"""The number of operations that the follower reports."""
 
 HANDLE = b"a directory's handle"
 
 
 class Follower:
-    """What mirrors a live history into `path`, in a folder that is new; nobody is born in it yet.
-
-    It says nothing until it is told to.
-    """
+    """Writes an empty live history to `path`, in a new folder, when `says` is called."""
 
     def __init__(self, folder: Path, version: str = "0.1.0") -> None:
         folder.mkdir(mode=0o700)
@@ -37,7 +34,7 @@ class Follower:
 
 
 def whys() -> list[str]:
-    """Return all reasons for which nothing may be told, as answers have them."""
+    """Return all reasons not to use a live history, as answers have them."""
     none = pa.RecordBatch.from_pylist([], pa.schema(LOOKED_UP))
     words: list[str] = SharedHistory("nowhere", 1, 1, 1).at(none)["why"].dictionary.to_pylist()
     return words

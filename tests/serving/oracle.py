@@ -1,6 +1,6 @@
-"""What requests may say, read a second time by other means than the service's: an oracle.
+"""An oracle for requests: an independent reader.
 
-Nothing here is derived from what ``native/contract`` declares.
+Nothing here is derived from ``native/contract``.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _FORMS: dict[str, Callable[[str], bytes]] = {
 
 
 def _name_in(form: str) -> AfterValidator:
-    """Return a validator of one directory entry's name, written in `form`."""
+    """Return a validator for a directory entry's name in a `form`."""
 
     def check(text: str) -> str:
         name = _FORMS[form](text)
@@ -73,7 +73,7 @@ def _name_in(form: str) -> AfterValidator:
 
 
 def _whole(number: Any) -> Any:
-    """Return a whole number as such: JSON's 1.0 is 1, as JSON Schema has it."""
+    """Return a whole number as an integer: 1.0 is 1, as in JSON Schema."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -109,11 +109,11 @@ Mode = Annotated[int, Field(strict=True, ge=0, le=0o7777), BeforeValidator(_octa
 
 
 class Asked(BaseModel):
-    """A create that is asked about, and what is known of it; what is left out is unknown."""
+    """A create in a request; members left out are unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     names: ClassVar[dict[str, int]] = {"name": 1}
-    """The members for names, and in how many forms each must be there at least."""
+    """The members for names, and the least number of forms of each."""
 
     name: Text | None = Field(None)
     name_base64: Base64 | None = Field(None)
@@ -150,7 +150,7 @@ class Asked(BaseModel):
 
 
 class FileRequest(Asked):
-    """A file that is being created, and what is known of it then; what is left out is unknown."""
+    """A file that is being created; members left out are unknown."""
 
     names = {"name": 1, "directory": 0}
 
@@ -165,7 +165,7 @@ class FileRequest(Asked):
         return {**super().create(), "dir_name": self._bytes("directory"), "history": history}
 
     def echo(self) -> dict[str, str]:
-        """Return the member that holds the name, as it was sent."""
+        """Return the member of the name, as sent."""
         return self._sent("name")
 
 
@@ -176,7 +176,7 @@ class HintRequest(Asked):
 
 
 def parse(body: bytes) -> FileRequest | list[FileRequest]:
-    """Return the file, or the files, that a body is about; raise ValueError for what is none."""
+    """Return the file, or the files, in a body; raise ValueError for an invalid one."""
     found = json.loads(body.decode(), object_pairs_hook=_once, parse_constant=_no_number)
     if not isinstance(found, list):
         return FileRequest.model_validate_json(body)
@@ -186,7 +186,7 @@ def parse(body: bytes) -> FileRequest | list[FileRequest]:
 
 
 def parse_hint(body: bytes) -> HintRequest:
-    """Return the create that a body is about; raise as `parse` does."""
+    """Return the create in a body; raise as `parse` does."""
     json.loads(body.decode(), object_pairs_hook=_once, parse_constant=_no_number)
     return HintRequest.model_validate_json(body)
 

@@ -1,4 +1,4 @@
-"""Registries with models of small days, and the service on them, here or in a process."""
+"""Registries with models of small days, and services on them, here or in a separate process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def lives(suffix: str) -> list[dict[str, Any]]:
 
 
 def logs() -> list[dict[str, Any]]:
-    """Return files of one block that are written into all day."""
+    """Return files of one block that are overwritten all day."""
     counts = {"max_size": 3000, "writes": 300, "bytes_written": 3000}
     return [life(b"app%d.log" % number, 60.0 * number, **counts) for number in range(20)]
 
@@ -102,7 +102,7 @@ def publish(
 
 
 def settings_for(registry: Path, **others: Any) -> Settings:
-    """Return settings that suit a test: a free port, a new model noticed at once."""
+    """Return settings for a test: a free port, and a short polling interval."""
     return Settings.model_validate({"registry": registry, "port": 0, "poll_seconds": 0.01} | others)
 
 
@@ -127,7 +127,7 @@ def served(settings: Settings) -> Iterator[httpx.Client]:
 
 @dataclass
 class Process:
-    """``birthmark serve`` in a process of its own, and where it answers."""
+    """``birthmark serve`` in a separate process, and its URL."""
 
     process: subprocess.Popen[str]
     url: str

@@ -1,4 +1,4 @@
-"""A service in a process of its own answers others, within its memory, whatever some clients do."""
+"""A service answers others, within its memory limit, whatever some clients do."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def service(
 
 @pytest.fixture(autouse=True)
 def _others_are_answered(service: Any) -> Iterator[None]:
-    """Ask all the time for what others would; look at the memory at the end."""
+    """Send requests as others would all the time; check the memory at the end."""
     over, failed = threading.Event(), []
 
     def ask() -> None:
@@ -73,7 +73,7 @@ def peak(process: int) -> int:
 
 @contextmanager
 def connected(service: Any, receive_buffer: int | None = None) -> Iterator[socket.socket]:
-    """Yield a connection, whose own buffer may be small."""
+    """Yield a connection, whose buffer may be small."""
     with socket.socket() as connection:
         if receive_buffer is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -83,7 +83,7 @@ def connected(service: Any, receive_buffer: int | None = None) -> Iterator[socke
 
 
 def answer(connection: socket.socket) -> tuple[int, dict[str, Any]]:
-    """Return the status and the body of the answer that a connection is then closed after."""
+    """Return the status and body of the last answer of a connection."""
     received = b""
     with suppress(ConnectionResetError):
         while piece := connection.recv(65536):
@@ -133,7 +133,7 @@ def test_a_body_of_a_gigabyte_without_its_length_is_refused_and_not_kept(service
 
 
 def test_trailers_without_end_are_not_kept(service: Any) -> None:
-    """Of a request that was not asked for its token yet, on two connections."""
+    """A request whose token was not checked yet, on two connections."""
     piece = b"a:\r\n" * 250_000
     with ExitStack() as stack:
         every = [stack.enter_context(connected(service)) for _ in range(2)]
@@ -145,8 +145,8 @@ def test_trailers_without_end_are_not_kept(service: Any) -> None:
             assert error(connection) == (431, "head_too_large")
 
 
-def test_who_sends_slowly_keeps_no_lists_out(service: Any) -> None:
-    """Two bodies of the largest size take the room for bodies; only when they have come, though."""
+def test_slow_clients_keep_no_lists_out(service: Any) -> None:
+    """Two bodies of the largest size use the whole budget, but only once they have come."""
     names = json.dumps([{"name": f"{n}.lock"} for n in range(MANY)])
     with ExitStack() as stack:
         for _ in range(2):
@@ -157,7 +157,7 @@ def test_who_sends_slowly_keeps_no_lists_out(service: Any) -> None:
     assert found == [200] * 10
 
 
-def test_who_sends_nearly_all_and_stops_loses_its_place_to_lists(service: Any) -> None:
+def test_a_body_that_stops_is_revoked_for_lists(service: Any) -> None:
     names = json.dumps([{"name": f"{n}.lock"} for n in range(MANY)])
     with ExitStack() as stack:
         slow = [stack.enter_context(connected(service)) for _ in range(4)]
@@ -199,7 +199,7 @@ def test_a_head_that_is_too_large_gets_431(service: Any, flood: bytes) -> None:
         assert error(connection) == (431, "head_too_large")
 
 
-def test_what_is_not_http_gets_400_in_the_one_shape(service: Any) -> None:
+def test_malformed_http_gets_400_in_the_common_shape(service: Any) -> None:
     for sent in (
         b"\x16\x03\x01\x02\x00\x01\r\n\r\n",
         b"hello\r\n\r\n",
@@ -215,7 +215,7 @@ def test_what_is_not_http_gets_400_in_the_one_shape(service: Any) -> None:
     [b"GET /heal", HEAD, HEAD + b"content-length: 100\r\n\r\n{"],
     ids=["line", "head", "body"],
 )
-def test_who_does_not_send_the_rest_gets_408(service: Any, begun: bytes) -> None:
+def test_an_incomplete_request_gets_408(service: Any, begun: bytes) -> None:
     with ExitStack() as stack:
         every = [stack.enter_context(connected(service)) for _ in range(200)]
         for connection in every:
@@ -223,7 +223,7 @@ def test_who_does_not_send_the_rest_gets_408(service: Any, begun: bytes) -> None
         assert error(every[-1]) == (408, "too_slow")
 
 
-def test_who_sends_byte_by_byte_gets_no_more_time(service: Any) -> None:
+def test_single_bytes_do_not_extend_the_time(service: Any) -> None:
     with connected(service) as connection:
         connection.sendall(HEAD + b"x: ")
         with suppress(ConnectionError, TimeoutError):
@@ -236,7 +236,7 @@ def test_who_sends_byte_by_byte_gets_no_more_time(service: Any) -> None:
         assert reply.startswith(b"HTTP/1.1 408 ")
 
 
-def test_who_does_not_take_an_answer_is_cut_off(
+def test_a_client_that_does_not_read_its_answer_is_cut_off(
     service: Any, eventually: Callable[..., bool]
 ) -> None:
     names = json.dumps([{"name": f"{n}.lock"} for n in range(MANY)]).encode()
@@ -273,7 +273,7 @@ def counted_shed(service: Any) -> float:
     return float(line.split()[-1])
 
 
-def test_a_crowd_is_shed_with_503_and_when_to_come_again(service: Any) -> None:
+def test_a_crowd_is_shed_with_503_and_retry_after(service: Any) -> None:
     body = json.dumps([{"name": f"{n}.lock"} for n in range(1000)])
     found: list[httpx.Response] = []
 

@@ -66,9 +66,9 @@ def test_a_version_that_is_not_there_or_damaged_is_not_chosen(
 
 def test_a_version_of_another_release_is_not_chosen(client: httpx.Client, registry: Path) -> None:
     before = client.get("/v1/model").json()["version"]
-    told = {"serve": "name", "point": "accurate"}
+    manifest = {"serve": "name", "point": "accurate"}
     older = Registry(registry).store(
-        lambda to: (to / "model.json").write_text('{"format": 3}'), told
+        lambda to: (to / "model.json").write_text('{"format": 3}'), manifest
     )
     error = client.put("/v1/model", json={"version": older}).json()["error"]
     assert error["type"] == "damaged_version"
@@ -96,16 +96,16 @@ def test_a_preference_to_wait_is_read_as_rfc_7240_writes_it(prefer: str, seconds
 
 @pytest.fixture
 def somebody_waits(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Return what is set as soon as a request waits for another image."""
-    waits, aside = threading.Event(), Limits.aside
+    """Return an event that is set once a request waits for another image."""
+    waits, parked = threading.Event(), Limits.parked
 
     @contextmanager
-    def told(self: Limits) -> Iterator[None]:
-        with aside(self):
+    def noticed(self: Limits) -> Iterator[None]:
+        with parked(self):
             waits.set()
             yield
 
-    monkeypatch.setattr(Limits, "aside", told)
+    monkeypatch.setattr(Limits, "parked", noticed)
     return waits
 
 
@@ -113,7 +113,7 @@ def wait_for(client: httpx.Client, tag: str, seconds: int) -> httpx.Response:
     return client.get(IMAGE, headers={"if-none-match": tag, "prefer": f"wait={seconds}"})
 
 
-def test_who_has_the_image_waits_for_another_and_has_that_at_once(
+def test_a_client_with_the_image_waits_and_gets_the_next_at_once(
     client: httpx.Client,
     registry: Path,
     publish: Callable[..., str],
@@ -135,7 +135,7 @@ def test_who_has_the_image_waits_for_another_and_has_that_at_once(
     assert response.content == client.get(IMAGE).content
 
 
-def test_who_waits_in_vain_gets_304_when_the_time_is_over(client: httpx.Client) -> None:
+def test_a_wait_in_vain_ends_with_304(client: httpx.Client) -> None:
     tag = client.get(IMAGE).headers["etag"]
     response = wait_for(client, tag, 1)
     assert response.status_code == 304
@@ -143,7 +143,7 @@ def test_who_waits_in_vain_gets_304_when_the_time_is_over(client: httpx.Client) 
     assert wait_for(client, '"another"', 300).status_code == 200  # there is one
 
 
-def test_who_waits_is_answered_at_once_when_the_service_stops(
+def test_waiting_clients_are_answered_at_once_when_the_service_stops(
     served: Callable[..., Any],
     settings_for: Callable[..., Settings],
     registry: Path,

@@ -15,9 +15,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from birthmark.commands.explain import explain, rules
 from birthmark.commands.image import image
-from birthmark.commands.serve import predict, serve
+from birthmark.commands.predict import predict
+from birthmark.commands.rules import rules
+from birthmark.commands.serve import serve
 from birthmark.features import from_requests
 from birthmark.predictor.image.format import predict as predict_rows
 from birthmark.training.registry.abstentions import ABSTAINING, add
@@ -38,7 +39,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory, publish: Callable[..., st
 @pytest.fixture(scope="module")
 def app() -> typer.Typer:
     app = typer.Typer(rich_markup_mode=None)
-    for command in (serve, predict, explain, rules, image):
+    for command in (serve, predict, rules, image):
         app.command()(command)
     return app
 
@@ -53,13 +54,13 @@ def test_predict_answers_in_words_with_its_evidence(run: Callable[..., Any]) -> 
     text = run("predict", "x.lock", "--mode", "0600").stdout
     assert "\x1b" not in text
     rows = [re.split(r" {2,}", line.strip()) for line in text.splitlines()]
-    assert ["lifespan<=1", "yes", "–", "lock$  in 20 of 20 files"] in [
+    assert ["lifespan<=1", "yes", "–", "as 20 of 20 files named *.lock were"] in [
         [*row[:3], "  ".join(row[3:])] for row in rows
     ]
     assert ["size>1M", "unsure", "–", "no part of the name says so"] in rows
 
 
-def test_in_a_narrow_pipe_evidence_is_wrapped_and_nothing_of_it_lost(
+def test_in_a_narrow_pipe_all_evidence_is_wrapped(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
@@ -70,7 +71,7 @@ def test_in_a_narrow_pipe_evidence_is_wrapped_and_nothing_of_it_lost(
 
 
 @pytest.mark.parametrize("kind", ["name", "able"])
-def test_predict_answers_what_the_service_explains(
+def test_predict_prints_the_explanations_of_the_service(
     run: Callable[..., Any],
     served: Callable[..., Any],
     settings_for: Callable[..., Any],
@@ -97,6 +98,7 @@ def test_a_name_that_is_no_utf_8_is_taken_from_the_command_line(run: Callable[..
     ("arguments", "words"),
     [
         (["predict", "a/b"], "name: expected a name in its directory"),
+        (["predict", "a", "b"], "NAME: expected one name, or --explain"),
         (["predict", ""], "name: expected 1 to 1024 bytes"),
         (["predict", "a", "--mode", "0888"], "mode: expected a string of octal digits"),
         (
@@ -119,7 +121,7 @@ def test_a_wrong_argument_is_named_with_its_value_and_what_was_expected(
     assert words in " ".join(result.stderr.split())
 
 
-def test_without_a_model_predict_says_where_it_looked(
+def test_without_a_model_predict_names_the_registry(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:
     result = run("predict", "a", "--registry", str(tmp_path))
@@ -129,7 +131,7 @@ def test_without_a_model_predict_says_where_it_looked(
 
 @pytest.fixture
 def process(registry: Path) -> Iterator[subprocess.Popen[str]]:
-    """Return ``birthmark serve`` in a process of its own, its port from the environment."""
+    """Return ``birthmark serve`` in a separate process, its port from the environment."""
     environment = os.environ | {"BIRTHMARK_PORT": "0"}
     command = [sys.executable, "-c", COMMAND, "--registry", str(registry)]
     with subprocess.Popen(
@@ -139,7 +141,7 @@ def process(registry: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def test_serve_prints_its_url_answers_and_stops_when_told_to(
+def test_serve_prints_its_url_answers_and_stops_on_sigterm(
     process: subprocess.Popen[str],
 ) -> None:
     assert process.stdout is not None
@@ -151,18 +153,18 @@ def test_serve_prints_its_url_answers_and_stops_when_told_to(
         process.send_signal(signal.SIGTERM)
         out, log = process.communicate(timeout=30)
     assert (process.returncode, out) == (0, "")
-    assert "answers from now on" in log
+    assert "answers now" in log
     assert "Traceback" not in log
 
 
 def test_an_image_answers_as_the_published_model_does(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:
-    told = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
+    summary = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
     content = (tmp_path / "a.image").read_bytes()
-    assert (told["bytes"], told["kind"]) == (len(content), "name")
+    assert (summary["bytes"], summary["kind"]) == (len(content), "name")
     compiled = Image(content)
-    assert told["predicates"] == len(compiled.predicates)
+    assert summary["predicates"] == len(compiled.predicates)
     asked = from_requests([{"name": b"x.lock"}, {"name": b"page.html"}])
     for row, name in enumerate(("x.lock", "page.html")):
         answered = json.loads(run("predict", name, "--json").stdout)["prediction"]["predicates"]
@@ -170,17 +172,17 @@ def test_an_image_answers_as_the_published_model_does(
         assert found == {key: answer["answer"] == "yes" for key, answer in answered.items()}
 
 
-def test_an_image_of_a_model_that_an_audit_made_abstain_is_never_a_yes_and_says_so(
+def test_an_image_lists_its_abstaining_predicates_and_never_answers_yes_for_them(
     run: Callable[..., Any], registry: Path, tmp_path: Path
 ) -> None:
     abstentions = Registry(registry)
     add(abstentions, abstentions.current() or "", {"lifespan<=1": "its bound is broken"})
     try:
-        told = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
+        summary = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
         assert "abstaining  lifespan<=1" in run("image", "--out", str(tmp_path / "b")).stdout
     finally:
         (registry / ABSTAINING).unlink()
-    assert told["abstaining"] == ["lifespan<=1"]
+    assert summary["abstaining"] == ["lifespan<=1"]
     compiled = Image((tmp_path / "a.image").read_bytes())
     assert "lifespan<=1" in compiled.abstained
     answers = predict_rows(compiled, from_requests([{"name": b"x.lock"}]))
@@ -188,7 +190,7 @@ def test_an_image_of_a_model_that_an_audit_made_abstain_is_never_a_yes_and_says_
     assert answers["lifespan<=5"][0].as_py()
 
 
-def test_rules_of_a_predicate_that_there_is_not_are_an_error_that_names_one_like_it(
+def test_rules_of_an_unknown_predicate_are_an_error_with_a_suggestion(
     run: Callable[..., Any],
 ) -> None:
     refused = run("rules", "--predicate", "lifespn<=1")
@@ -198,11 +200,11 @@ def test_rules_of_a_predicate_that_there_is_not_are_an_error_that_names_one_like
 def test_an_explanation_shows_every_yes_with_its_rule(
     run: Callable[..., Any],
 ) -> None:
-    lines = run("explain", "x.lock", "page.html").stdout.splitlines()
+    lines = run("predict", "--explain", "x.lock", "page.html").stdout.splitlines()
     at = lines.index("x.lock")
     assert lines.index("page.html") > at
     assert any(line.endswith("lifespan<=1: yes, –") for line in lines)
-    assert any("lock$  in 20 of 20 files" in line for line in lines)
+    assert any("gone within 1 s, as 20 of 20 files named *.lock were" in line for line in lines)
     assert any("yes from" in line and line.endswith("without a bound") for line in lines)
     listed = json.loads(run("rules", "--predicate", "lifespan<=1", "--json").stdout)
     assert listed[0] == {

@@ -1,6 +1,6 @@
-"""Requests made by HTTP's grammar, however they are cut into pieces, get one answer each, in turn.
+"""Requests by HTTP's grammar, cut into any pieces, get one answer each, in order.
 
-With TEST_EXAMPLES set, as ``make fuzz`` does, so many are tried.
+TEST_EXAMPLES sets how many are tried, as in ``make fuzz``.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ OFFER = st.sampled_from(
     ]
 )
 INNER = b"PUT /v1/model HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n"
-"""Within a body it is no request, whatever stands before it."""
+"""A text that is not a request within a body, whatever comes before it."""
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A request as it is sent, and what answers it: the name asked about, or None for an error."""
+    """A request as sent, and its answer: the name of its file, or None for an error."""
 
     raw: bytes
     name: str | None
@@ -48,7 +48,7 @@ class Sent:
 
 @st.composite
 def requests(draw: st.DrawFn) -> Sent:
-    """Draw a question about a name of its own, or one whose body is another request."""
+    """Draw a request with a unique name, or one whose body is another request."""
     name = draw(st.integers(0, 10**9).map("n{}.lock".format))
     hidden = draw(st.integers(0, 4)) == 0
     body = INNER if hidden else json.dumps({"name": name}).encode()
@@ -65,7 +65,7 @@ def requests(draw: st.DrawFn) -> Sent:
 
 @st.composite
 def chunked(draw: st.DrawFn, body: bytes) -> bytes:
-    """Cut a body into chunks, some with extensions, and put a trailer behind it (RFC 9112, 7.1)."""
+    """Cut a body into chunks, some with extensions, and add a trailer (RFC 9112, 7.1)."""
     cuts = sorted(draw(st.sets(st.integers(1, len(body) - 1), max_size=4)))
     extension = st.sampled_from([b"", b";a", b";a=b", b';a="b c"'])
     chunks = [
@@ -79,7 +79,7 @@ def chunked(draw: st.DrawFn, body: bytes) -> bytes:
 
 @st.composite
 def conversations(draw: st.DrawFn) -> tuple[list[Sent], list[bytes]]:
-    """Draw requests on one connection, and the pieces in which they are sent."""
+    """Draw requests on one connection, and the pieces to send them in."""
     sent = draw(st.lists(requests(), min_size=1, max_size=6))
     whole = b"".join(each.raw for each in sent)
     cuts = sorted(draw(st.sets(st.integers(1, len(whole) - 1), max_size=8)))
@@ -101,13 +101,13 @@ def test_each_request_gets_its_answer_in_turn(
         found = read(connection, len(sent))
     assert [answer.status for answer in found] == [each.status for each in sent]
     for answer, each in zip(found, sent, strict=True):
-        told = answer.json()
-        assert each.name == (told["prediction"]["name"] if answer.status == 200 else None)
+        content = answer.json()
+        assert each.name == (content["prediction"]["name"] if answer.status == 200 else None)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(conversations(), st.data())
-def test_damaged_requests_get_no_more_answers_than_there_are_and_never_one_of_500(
+def test_damaged_requests_get_at_most_one_answer_each_and_never_500(
     client: httpx.Client, conversation: tuple[list[Sent], list[bytes]], data: st.DataObject
 ) -> None:
     whole = bytearray(b"".join(conversation[1]))

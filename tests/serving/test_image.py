@@ -1,6 +1,6 @@
-"""What is answered over HTTP is what a compiled image of the same model answers.
+"""The service gives the same answers as a compiled image of the same model.
 
-The forest explains a row in milliseconds, others in microseconds: it is asked of one in so many.
+The forest explains a row in milliseconds, others in microseconds, so fewer rows are tried.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.deep
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 KINDS = {"name": 1, "able": 1, "rules": 1, "forest": 50}
-"""The kinds of models, and of how many rows each is asked one."""
+"""The kinds of models, and the step between rows that are tried."""
 
 AT_ONCE = 3000
 
@@ -44,7 +44,7 @@ def model(days: list[tuple[pa.Table, pa.Table]]) -> TrainedModel:
 
 
 def as_request(create: dict[str, Any]) -> dict[str, Any]:
-    """Return what a service is told of a create: it needs no directory for these models."""
+    """Return the request for a create; these models need no directory."""
     known = {key: create[key] for key in ("mode", "uid", "gid", "client")}
     known |= {"time": create["time"].isoformat(), "history": b64encode(create["history"]).decode()}
     known = {key: value for key, value in known.items() if value is not None}
@@ -79,8 +79,8 @@ def test_every_bundled_row_is_answered_over_http_as_by_the_image(
     )
     history = History()
     lives_ = [births(files) for files, _ in days]
-    told = [each.append_column("history", history.follow(each)) for each in lives_]
-    creates = pa.concat_tables([from_files(each) for each in told]).unify_dictionaries()
+    with_history = [each.append_column("history", history.follow(each)) for each in lives_]
+    creates = pa.concat_tables([from_files(each) for each in with_history]).unify_dictionaries()
     creates = creates.take(list(range(0, len(creates), KINDS[kind])))
     requests = [as_request(create) for create in creates.to_pylist()]
     image = predict(
@@ -90,8 +90,8 @@ def test_every_bundled_row_is_answered_over_http_as_by_the_image(
     with served(settings_for(tmp_path)) as client:
         answers = asked(client, requests)
     assert sorted(answers) == sorted(image)
-    said = 0
+    yes = 0
     for key, column in image.items():
         assert answers[key] == column.to_pylist(), key
-        said += column.true_count
-    assert said > 0
+        yes += column.true_count
+    assert yes > 0

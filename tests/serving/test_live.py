@@ -1,4 +1,7 @@
-"""The service tells creates what was seen before them, from the live history of a follower."""
+"""The service uses the live history of a follower for its answers.
+
+Tests also serving/answers/histories.py.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from birthmark.data import lives
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import LOOKED_UP
 from birthmark.features import CREATES, from_files
-from birthmark.features.told import TOLD, Told, told_of
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, history_scopes
 from birthmark.predictor.labels import births
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.answers.arrow_answers import MEDIA_TYPE
@@ -49,19 +52,19 @@ class Served:
     log: Path
 
     def commit(self, lag: float = 0.0, state: str = "following") -> None:
-        """Tell the workers how the follower is doing."""
+        """Publish the state of the follower."""
         self.writer.commit(self.live.history("file").clock, lag, 0.0, state)
 
-    def expected(self, told: pa.Table) -> dict[str, list[str]]:
-        """Return the answers to creates that are told what was seen before."""
-        answers = self.model.predict(told, "forest", "bounded")
+    def expected(self, creates: pa.Table) -> dict[str, list[str]]:
+        """Return the answers to creates with histories."""
+        answers = self.model.predict(creates, "forest", "bounded")
         words = {
             key: ["yes" if yes else "no" for yes in own.to_pylist()] for key, own in answers.items()
         }
         return words
 
-    def told(self) -> pa.Table:
-        """Return the creates with the histories that the follower knows, of files and of names."""
+    def with_histories(self) -> pa.Table:
+        """Return the creates with the follower's histories of files and names."""
         batch = pa.table({n: self.creates[n].cast(t) for n, t in LOOKED_UP.items()})
         (batch,) = batch.combine_chunks().to_batches()
         no_names = pa.nulls(len(batch), pa.large_binary())
@@ -70,11 +73,11 @@ class Served:
             "history": self.live.history("file").at(batch),
             "name_history": self.live.history("name").at(of_names),
         }
-        told = self.creates
+        creates = self.creates
         for name, column in histories.items():
             place = CREATES.get_field_index(name)
-            told = told.set_column(place, CREATES.field(name), column.cast(pa.binary()))
-        return told
+            creates = creates.set_column(place, CREATES.field(name), column.cast(pa.binary()))
+        return creates
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +113,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def body(row: dict[str, Any], *known: str) -> dict[str, Any]:
-    """Return a create as somebody asks about it who knows so much."""
+    """Return the request for a create, with the `known` members of its directory."""
     file = {"name_base64": base64.b64encode(row["name"]).decode()}
     file |= {name: row[name] for name in ("mode", "uid", "gid", "client")}
     file["time"] = row["time"].isoformat()
@@ -135,24 +138,24 @@ def answers(found: dict[str, Any]) -> dict[str, list[str]]:
     }
 
 
-def test_an_answer_is_what_the_model_says_of_creates_told_by_the_follower(service: Served) -> None:
+def test_answers_use_the_histories_of_the_follower(service: Served) -> None:
     service.commit()
-    found, told = asked(service, "handle", "name"), service.told()
-    words = [TOLD[place] for place in told_of(told)]
+    found, creates = asked(service, "handle", "name"), service.with_histories()
+    words = [HISTORY_SCOPES[place] for place in history_scopes(creates)]
     assert [each["told"] for each in found["predictions"]] == words
     assert words.count("directory") == ROWS
-    assert answers(found) == service.expected(told)
+    assert answers(found) == service.expected(creates)
     bare = service.expected(service.creates)
-    assert answers(found) != bare, "what was seen makes a difference"
+    assert answers(found) != bare, "histories make a difference"
     assert 0 <= found["live"]["age"] < 60
     assert found["live"]["why"] is None
 
 
-def test_predicates_about_names_are_told_what_was_seen_of_names(service: Served) -> None:
-    told = service.told()
+def test_predicates_about_names_use_the_histories_of_names(service: Served) -> None:
+    creates = service.with_histories()
     place = CREATES.get_field_index("name_history")
-    without = told.set_column(place, CREATES.field(place), pa.nulls(ROWS, pa.binary()))
-    whole, files_alone = service.expected(told), service.expected(without)
+    without = creates.set_column(place, CREATES.field(place), pa.nulls(ROWS, pa.binary()))
+    whole, files_alone = service.expected(creates), service.expected(without)
     differing = {key for key, words in whole.items() if words != files_alone[key]}
     assert differing
     assert all(key.startswith("name:") for key in differing)
@@ -185,22 +188,22 @@ def test_one_create_is_answered_as_it_is_in_a_list_and_in_arrow(service: Served)
     assert json.loads(found.schema.metadata[b"live"])["why"] is None
 
 
-def test_an_explanation_explains_what_was_answered(service: Served) -> None:
+def test_an_explanation_agrees_with_the_answer(service: Served) -> None:
     service.commit()
     rows = [body(row, "handle") for row in service.creates.slice(0, 20).to_pylist()]
     explained = service.client.post("/v1/explanations", json=rows).json()
-    for said, why in zip(
+    for predicted, why in zip(
         asked(service, "handle")["predictions"], explained["predictions"], strict=False
     ):
-        assert why["told"] == said["told"] == "directory"
-        assert why["answers"] == said["answers"]
-        assert {key: each["answer"] for key, each in why["predicates"].items()} == said[
+        assert why["told"] == predicted["told"] == "directory"
+        assert why["answers"] == predicted["answers"]
+        assert {key: each["answer"] for key, each in why["predicates"].items()} == predicted[
             "predicates"
         ]
     assert explained["live"]["why"] is None
 
 
-def test_who_does_not_know_the_directory_is_told_of_the_caller(service: Served) -> None:
+def test_without_the_directory_the_scope_is_the_caller(service: Served) -> None:
     service.commit()
     assert {each["told"] for each in asked(service)["predictions"]} == {"caller"}
     with Client(str(service.client.base_url), deadline=20) as client:
@@ -212,23 +215,23 @@ def test_who_does_not_know_the_directory_is_told_of_the_caller(service: Served) 
         assert found.told == "directory"
 
 
-def test_an_asker_who_tells_what_was_seen_is_believed(service: Served) -> None:
+def test_histories_in_requests_take_precedence(service: Served) -> None:
     service.commit()
-    (row,) = service.told().slice(7, 1).to_pylist()
+    (row,) = service.with_histories().slice(7, 1).to_pylist()
     own = {name: base64.b64encode(row[name]).decode() for name in ("history", "name_history")}
     service.commit(state="stopped")
-    told = service.client.post("/v1/predictions", json=body(row) | own).json()
+    found = service.client.post("/v1/predictions", json=body(row) | own).json()
     service.commit()
     live = service.client.post("/v1/predictions", json=body(row, "handle", "name")).json()
-    assert told["prediction"] == live["prediction"]
-    assert told["live"]["why"] == "stopped"
+    assert found["prediction"] == live["prediction"]
+    assert found["live"]["why"] == "stopped"
 
 
 @pytest.mark.parametrize(
     ("lag", "state", "why"),
     [(0.0, "stopped", "stopped"), (60.0, "following", "behind"), (0.0, "starting", "starting")],
 )
-def test_without_a_history_that_may_be_told_the_answer_is_that_of_the_bare_create(
+def test_without_a_fresh_history_the_answer_uses_the_create_alone(
     service: Served, lag: float, state: str, why: str
 ) -> None:
     service.commit(lag, state)
@@ -238,10 +241,10 @@ def test_without_a_history_that_may_be_told_the_answer_is_that_of_the_bare_creat
     assert answers(found) == service.expected(service.creates)
 
 
-def test_the_log_holds_what_was_answered_then(service: Served, eventually: Any) -> None:
+def test_the_log_holds_the_answers_as_given(service: Served, eventually: Any) -> None:
     service.commit()
     found = answers(asked(service, "handle", "name"))
-    service.commit(state="stopped")  # before the log is written, nothing is told any more
+    service.commit(state="stopped")  # stale before the log is written
     other = answers(asked(service, "handle", "name"))
 
     def logged() -> list[dict[str, list[str]]]:
@@ -262,9 +265,7 @@ def test_the_log_holds_what_was_answered_then(service: Served, eventually: Any) 
     assert found != other
 
 
-def test_without_a_live_history_answers_do_not_speak_of_one(
-    service: Served, tmp_path: Path
-) -> None:
+def test_without_a_live_history_answers_have_no_freshness(service: Served, tmp_path: Path) -> None:
     settings = Settings.model_validate(settings_for(service.log.parent / "registry"))
     with served(settings) as client:
         found = client.post("/v1/predictions", json={"name": "a"}).json()
@@ -273,29 +274,32 @@ def test_without_a_live_history_answers_do_not_speak_of_one(
 
 
 def moved(
-    service: Served, version: str, sums: dict[tuple[str, Told], int], regained: bool = False
+    service: Served, version: str, sums: dict[tuple[str, HistoryScope], int], regained: bool = False
 ) -> None:
-    """Tell thresholds of a version, beside the live history."""
+    """Write thresholds of a version beside the live history."""
     path = thresholds.beside(service.log.parent / "run" / "history")
+    models = service.model.of_kind("forest")
     rows = [
         MovedThreshold(
             predicate=key,
-            told=told,
-            calibrated=None,
+            told=scope,
+            calibrated=models.point(key, scope).bounded,
             score=0.0 if least == 0 else None,
             sum=least,
-            outcomes=1000,
+            outcomes=10_000,
             false_positives=7,
             regained=regained,
         )
-        for (key, told), least in sums.items()
+        for (key, scope), least in sums.items()
     ]
     thresholds.write(
         path, MovedThresholds(version=version, kind="forest", bound=0.01, clock=5, thresholds=rows)
     )
 
 
-def test_thresholds_that_a_follower_moved_are_in_force_for_its_version(service: Served) -> None:
+def test_adjusted_thresholds_are_in_force_for_their_version_while_the_follower_runs(
+    service: Served,
+) -> None:
     service.commit()
     key = "lifespan<=1"
     version = asked(service)["model"]
@@ -305,38 +309,50 @@ def test_thresholds_that_a_follower_moved_are_in_force_for_its_version(service: 
         return [{each[member][key] for each in found} for member in ("predicates", "answers")]
 
     def come() -> None:
-        """Let every file be a yes, where something is told of earlier ones."""
-        moved(
-            service, version, {(key, told): 0 for told in TOLD[:-1]} | {(key, TOLD[-1]): 2**32 - 1}
-        )
+        """Let every file be a yes."""
+        moved(service, version, {(key, scope): 0 for scope in HISTORY_SCOPES})
+
+    def are_counted() -> bool:
+        return "birthmark_control_outcomes" in service.client.get("/metrics").text
 
     calibrated = says()
     come()
     assert eventually(lambda: says()[0] == {"yes"})
     assert "yes" in says()[1]
+    assert are_counted()
     service.commit(state="stopped")
-    assert says()[0] == {"no"}
-    assert "yes" not in says()[1]
+    without_history = service.expected(service.creates)[key]
+    assert eventually(lambda: says()[0] == set(without_history))
+    assert eventually(lambda: not are_counted())
+    service.commit(lag=1e9)
+    assert eventually(lambda: says()[0] == set(without_history))
     service.commit()
-    moved(service, "another", {(key, told): 0 for told in TOLD})
+    assert eventually(lambda: says()[0] == {"yes"})
+    moved(service, "another", {(key, scope): 0 for scope in HISTORY_SCOPES})
     assert eventually(lambda: says() == calibrated)
     come()
     assert eventually(lambda: says()[0] == {"yes"})
-    told = service.client.get("/metrics").text
+    text = service.client.get("/metrics").text
     row = f'predicate="{key}",told="directory"'
-    assert f"birthmark_control_false_positives_total{{{row}}} 7.0" in told
-    assert f"birthmark_control_outcomes_total{{{row}}} 1000.0" in told
+    assert f"birthmark_control_false_positives_total{{{row}}} 7.0" in text
+    assert f"birthmark_control_outcomes_total{{{row}}} 10000.0" in text
+    moved(
+        service,
+        version,
+        {(key, scope): 0 for scope in HISTORY_SCOPES} | {("unknown", HISTORY_SCOPES[0]): 0},
+    )
+    assert eventually(lambda: says() == calibrated), "one invalid threshold invalidates all"
     thresholds.beside(service.log.parent / "run" / "history").unlink()
     assert eventually(lambda: says() == calibrated)
 
 
-def test_an_explanation_is_of_the_threshold_that_moved(service: Served) -> None:
+def test_an_explanation_uses_the_adjusted_threshold(service: Served) -> None:
     service.commit()
     key = "lifespan<=1"
     version = asked(service)["model"]
     row = body(service.creates.to_pylist()[0], "handle")
     for least, answer in ((0, "yes"), (2**32 - 1, "no")):
-        moved(service, version, {(key, told): least for told in TOLD})
+        moved(service, version, {(key, scope): least for scope in HISTORY_SCOPES})
         assert eventually(
             lambda answer=answer: (
                 {answer}
@@ -349,7 +365,7 @@ def test_an_explanation_is_of_the_threshold_that_moved(service: Served) -> None:
     thresholds.beside(service.log.parent / "run" / "history").unlink()
 
 
-def test_a_predicate_that_abstains_is_a_yes_again_where_it_has_regained_that(
+def test_an_abstaining_predicate_answers_yes_again_once_it_has_regained_its_bound(
     service: Served,
 ) -> None:
     service.commit()
@@ -359,7 +375,7 @@ def test_a_predicate_that_abstains_is_a_yes_again_where_it_has_regained_that(
     def says() -> set[str]:
         return {each["predicates"][key] for each in asked(service, "handle")["predictions"]}
 
-    everywhere = {(key, told): 0 for told in TOLD}
+    everywhere = {(key, scope): 0 for scope in HISTORY_SCOPES}
     moved(service, version, everywhere)
     assert eventually(lambda: says() == {"yes"})
     abstentions.add(registry, version, {key: "its bound is broken"})

@@ -1,4 +1,7 @@
-"""The alert rules and the dashboard ask only for what the service tells."""
+"""The alert rules and the dashboard use only metrics that the service has.
+
+Tests also serving/metrics/last_night.py.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import pytest
 import yaml
 
 from birthmark import serving
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.serving.settings import Settings
 from birthmark.training.nightly.state import LATE, NIGHTS, STATE
 from birthmark.training.registry.versions import Registry
@@ -46,13 +49,13 @@ def expressions() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def told(
+def metrics(
     served: Callable[..., Any],
     publish: Callable[..., str],
     settings_for: Callable[..., Settings],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[dict[str, dict[str, set[str]]]]:
-    """Return the values of the labels of every metric of a service that was asked all it can be."""
+    """Return the label values of every metric of a service that got every kind of request."""
     directory = tmp_path_factory.mktemp("monitored")
     publish(directory / "registry", heat=True)
     Registry(directory / "registry").write(STATE, night(datetime.now(UTC)).to_json())
@@ -69,7 +72,7 @@ def told(
 
 
 def asked(client: httpx.Client) -> str:
-    """Ask for all that is counted; return the metrics."""
+    """Send every kind of request; return the metrics."""
     assert client.post("/v1/predictions", json={"name": "u1.lock", "client": "nas1"}).is_success
     assert client.post("/v1/hints", json={"name": "app1.log"}).is_success
     assert client.get("/home/ada/secret.lock").status_code == 404
@@ -87,18 +90,20 @@ def samples(text: str) -> dict[str, dict[str, set[str]]]:
     return found
 
 
-def test_all_that_is_asked_for_is_told(told: dict[str, dict[str, set[str]]]) -> None:
+def test_every_metric_in_rules_and_dashboard_exists(
+    metrics: dict[str, dict[str, set[str]]],
+) -> None:
     scraped = {"instance", "job", "le"}
     for expression in expressions():
         names = SELECTED.findall(expression)
         labels = {name.strip() for by in BY.findall(expression) for name in by.split(",")}
         for name, selected in names:
-            assert name in told, expression
+            assert name in metrics, expression
             of_name = set(re.findall(r"(\w+)=", selected))
-            assert of_name | labels <= told[name].keys() | scraped, expression
+            assert of_name | labels <= metrics[name].keys() | scraped, expression
 
 
-def test_every_metric_is_on_the_dashboard(told: dict[str, dict[str, set[str]]]) -> None:
+def test_every_metric_is_on_the_dashboard(metrics: dict[str, dict[str, set[str]]]) -> None:
     shown = {
         name
         for panel in panels()
@@ -106,16 +111,16 @@ def test_every_metric_is_on_the_dashboard(told: dict[str, dict[str, set[str]]]) 
         for name in re.findall(r"birthmark_\w+", t["expr"])
     }
     of_histogram = {f"birthmark_request_seconds_{part}" for part in ("count", "sum", "bucket")}
-    untold = {name for name in told if name.endswith("_created")}
-    assert told.keys() - of_histogram - untold <= shown
+    creation_times = {name for name in metrics if name.endswith("_created")}
+    assert metrics.keys() - of_histogram - creation_times <= shown
 
 
-def test_labels_of_metrics_are_closed_sets(told: dict[str, dict[str, set[str]]]) -> None:
-    labels = {label: set() for known in told.values() for label in known}  # type: dict[str, set[str]]
-    for known in told.values():
+def test_labels_of_metrics_are_closed_sets(metrics: dict[str, dict[str, set[str]]]) -> None:
+    labels = {label: set() for known in metrics.values() for label in known}  # type: dict[str, set[str]]
+    for known in metrics.values():
         for label, values in known.items():
             labels[label] |= values
-    # What hooks report is bounded by their reporters, and told only by who may report.
+    # The labels of hooks are limited in number, and need the scope report.
     reported = {"host", "device", "counter"}
     assert labels.keys() - reported == {
         "answer",
@@ -133,7 +138,7 @@ def test_labels_of_metrics_are_closed_sets(told: dict[str, dict[str, set[str]]])
         "where",
         "why",
     }
-    assert labels["told"] == set(TOLD)
+    assert labels["told"] == set(HISTORY_SCOPES)
     assert labels["why"] == set(whys())
     assert labels["what"] == {"keys", "aliases", *DID}
     assert labels["where"] == {"datasets", "registry"}
@@ -142,27 +147,27 @@ def test_labels_of_metrics_are_closed_sets(told: dict[str, dict[str, set[str]]])
     assert not any(word in value for value in every for word in ("ada", "secret", "u1", "nas1"))
 
 
-def test_alerts_say_what_is_wrong_and_what_to_do() -> None:
+def test_alerts_have_a_summary_and_a_description() -> None:
     for rule in rules():
         assert rule["labels"]["severity"] in ("info", "warning")
         assert rule["annotations"].keys() == {"summary", "description"}
 
 
-def test_alerts_are_of_the_same_limits_as_the_page() -> None:
+def test_alerts_have_the_same_limits_as_the_page() -> None:
     by_name = {rule["alert"]: rule["expr"] for rule in rules()}
     assert by_name["BirthmarkNightLate"].endswith(f"> {LATE.total_seconds():g}")
     assert f" {NIGHTS} * birthmark_nightly_written_bytes" in by_name["BirthmarkDiskShort"]
 
 
 def prometheus(*arguments: str | Path) -> None:
-    """Run what comes with Prometheus, and show what it finds fault with."""
+    """Run Prometheus' promtool, and show its errors."""
     promtool = needs.program("promtool", "prometheus")
     found = subprocess.run([promtool, *arguments], capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
 
 
 @pytest.mark.deep
-def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
+def test_prometheus_accepts_the_rules_and_they_fire(tmp_path: Path) -> None:
     prometheus("check", "rules", ALERTS)
     series = {
         "BirthmarkDown": 'up{job="birthmark"}',
@@ -213,24 +218,22 @@ def test_prometheus_takes_the_rules_and_they_fire(tmp_path: Path) -> None:
     prometheus("test", "rules", path)
 
 
-NOT_TOLD = {
-    # by minute: whether it is told, why not (s: stale, a: absent), and for which reason it fires
-    "for the first five minutes it does not": ("00000", "sssss", ""),
-    "then it does": ("000000", "ssssss", "stale"),
-    "whatever the reasons were": ("10000000", ".ssassaa", "absent"),
-    "but not where it was told meanwhile": ("000010000", "ssss.ssss", ""),
-    "and no longer once it is told": ("0000000001", "sssssssss.", ""),
+UNUSED = {
+    # by minute: whether it is used, why not (s: stale, a: absent), and the reason of the alert
+    "no alert in the first five minutes": ("00000", "sssss", ""),
+    "an alert after that": ("000000", "ssssss", "stale"),
+    "an alert for changing reasons": ("10000000", ".ssassaa", "absent"),
+    "no alert if it was used meanwhile": ("000010000", "ssss.ssss", ""),
+    "no alert once it is used": ("0000000001", "sssssssss.", ""),
 }
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("case", NOT_TOLD)
-def test_a_live_history_that_tells_nothing_for_five_minutes_is_alarming(
-    tmp_path: Path, case: str
-) -> None:
-    told, whys, fired = NOT_TOLD[case]
+@pytest.mark.parametrize("case", UNUSED)
+def test_a_live_history_unused_for_five_minutes_raises_an_alert(tmp_path: Path, case: str) -> None:
+    used, whys, fired = UNUSED[case]
     values = {
-        "birthmark_live_told": told,
+        "birthmark_live_told": used,
         'birthmark_live_why{why="stale"}': ["01"[why == "s"] for why in whys],
         'birthmark_live_why{why="absent"}': ["01"[why == "a"] for why in whys],
     }
@@ -243,7 +246,7 @@ def test_a_live_history_that_tells_nothing_for_five_minutes_is_alarming(
         "promql_expr_test": [
             {
                 "expr": "count by (alertname, why) (ALERTS{alertstate='firing'})",
-                "eval_time": f"{len(told) - 1}m",
+                "eval_time": f"{len(used) - 1}m",
                 "exp_samples": expected if fired else [],
             }
         ],

@@ -1,4 +1,4 @@
-"""The service on a registry in an object store: a real server that speaks S3, which goes away."""
+"""The service on a registry in an object store: a real S3 server, which goes away."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ pytestmark = pytest.mark.deep
 
 
 def version(client: httpx.Client) -> str:
-    """Return which version answers a prediction."""
+    """Return the version that answers a prediction."""
     response = client.post("/v1/predictions", json={"name": "a.lock"})
     assert response.status_code == 200, response.text
     return str(response.json()["model"])
 
 
-def test_the_service_follows_an_object_store_and_goes_on_while_it_is_away(
+def test_the_service_follows_an_object_store_and_still_answers_while_it_is_away(
     publish: Callable[..., str],
     served: Callable[..., Any],
     settings_for: Callable[..., Any],
@@ -57,20 +57,20 @@ def test_the_service_follows_an_object_store_and_goes_on_while_it_is_away(
             assert client.get("/readyz").status_code == 200
             page = client.get("/")
             assert page.status_code == 200
-            assert "it is not known what is published" in page.text
+            assert "a newer model goes unnoticed" in page.text
             assert client.get("/report").json()["error"]["type"] == "no_registry"
             assert client.put("/v1/model", json={"version": second}).status_code == 503
-            assert client.get(f"/models/{first}").status_code == 200  # it was brought before
+            assert client.get(f"/models/{first}").status_code == 200  # it was loaded before
 
             store.start()
             third = publish(uri)
             assert eventually(lambda: version(client) == third)
             assert "birthmark_registry_read 1.0" in client.get("/metrics").text
-    assert caplog.text.count("it is not known what is published") == 1
+    assert caplog.text.count("the registry cannot be read") == 1
     assert SECRET not in caplog.text + page.text
 
 
-def test_a_model_that_could_not_be_brought_is_tried_again_until_it_can(
+def test_a_model_that_could_not_be_loaded_is_retried(
     publish: Callable[..., str],
     served: Callable[..., Any],
     settings_for: Callable[..., Any],
@@ -88,12 +88,12 @@ def test_a_model_that_could_not_be_brought_is_tried_again_until_it_can(
             between.whole.set()
             assert eventually(lambda: client.get("/readyz").status_code == 200)
             assert version(client) == published
-            assert failed in client.get("/metrics").text  # however often it was tried
+            assert failed in client.get("/metrics").text  # after any number of attempts
 
 
 @dataclass
 class Relay:
-    """What stands between a client and a server, and cuts some requests off until `whole`."""
+    """A proxy between a client and a server that cuts some requests off until `whole`."""
 
     port: int
     whole: threading.Event
@@ -101,7 +101,7 @@ class Relay:
 
 @contextmanager
 def relay(port: int, without: bytes) -> Iterator[Relay]:
-    """Pass on to `port` what comes, but requests that hold some bytes until all may."""
+    """Forward to `port`, but hold back requests with some bytes until released."""
     whole = threading.Event()
 
     def passed(source: socket.socket, sink: socket.socket) -> None:
@@ -113,7 +113,7 @@ def relay(port: int, without: bytes) -> Iterator[Relay]:
             for each in (source, sink):
                 each.shutdown(socket.SHUT_RDWR)
 
-    def taken() -> None:
+    def accept() -> None:
         with suppress(OSError):
             while True:
                 client, _ = listener.accept()
@@ -122,6 +122,6 @@ def relay(port: int, without: bytes) -> Iterator[Relay]:
                     threading.Thread(target=passed, args=way, daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=taken, daemon=True).start()
+        threading.Thread(target=accept, daemon=True).start()
         yield Relay(listener.getsockname()[1], whole)
         listener.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,7 @@
-"""Of a crowd that comes at once, those that would wait long are told so at once."""
+"""In a sudden crowd, requests that would wait long get 503 at once.
+
+Tests also serving/limits/limits.py.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def service(
 
 
 def asked_at_once(service: Any, every: list[socket.socket], *fields: bytes) -> list[Answer]:
-    """Ask on all connections while the service stands still; return the answers."""
+    """Send a request on each connection while the service is stopped; return the answers."""
     extra = b"".join(field + b"\r\n" for field in fields)
     service.process.send_signal(signal.SIGSTOP)
     try:
@@ -57,7 +60,7 @@ def every(service: Any) -> Iterator[list[socket.socket]]:
 
 @pytest.fixture
 def known(every: list[socket.socket]) -> list[socket.socket]:
-    """Return connections on which something was asked before."""
+    """Return connections that have had a request."""
     for connection in every:
         connection.sendall(REQUEST % (b"", len(BODY), BODY))
         assert read(connection, 1)[0].status == 200
@@ -71,7 +74,7 @@ def shed(service: Any) -> float:
     return float(line.split()[-1])
 
 
-def test_who_would_wait_long_gets_503_and_may_ask_again(
+def test_a_request_that_would_wait_long_gets_503_and_keeps_its_connection(
     service: Any, known: list[socket.socket]
 ) -> None:
     before = shed(service)
@@ -87,7 +90,7 @@ def test_who_would_wait_long_gets_503_and_may_ask_again(
         assert read(connection, 1)[0].status == 200
 
 
-def test_who_wants_the_connection_closed_gets_503_and_its_end(
+def test_a_request_that_closes_its_connection_gets_503_and_the_end(
     service: Any, known: list[socket.socket]
 ) -> None:
     found = asked_at_once(service, known, b"connection: close")
@@ -96,7 +99,7 @@ def test_who_wants_the_connection_closed_gets_503_and_its_end(
     assert all(connection.recv(1) == b"" for connection in known)
 
 
-def test_who_comes_in_a_crowd_gets_503_and_its_end(
+def test_connections_in_a_crowd_get_503_and_the_end(
     service: Any, every: list[socket.socket], eventually: Callable[..., bool]
 ) -> None:
     before = shed(service)
@@ -107,7 +110,7 @@ def test_who_comes_in_a_crowd_gets_503_and_its_end(
     assert eventually(lambda: shed(service) == before + len(refused))
 
 
-def test_who_says_nothing_waits_and_is_answered_in_the_end(
+def test_silent_connections_wait_and_are_answered_in_the_end(
     service: Any, every: list[socket.socket]
 ) -> None:
     for connection in every[:: CROWD // 50]:
@@ -115,10 +118,10 @@ def test_who_says_nothing_waits_and_is_answered_in_the_end(
         assert read(connection, 1)[0].status == 200
 
 
-def test_who_begins_to_ask_and_stops_keeps_nobody_out(
+def test_incomplete_requests_keep_nobody_out(
     started: Callable[..., Any], publish: Callable[..., str], tmp_path: Path
 ) -> None:
-    """Of more connections than may be, who has been sending longest is closed."""
+    """Beyond the limit, the oldest connection with an incomplete request is closed."""
     publish(tmp_path / "registry")
     most = 20
     with (

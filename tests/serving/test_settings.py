@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from birthmark.serving.settings import Settings, variable
 
 
-def test_the_service_listens_only_to_its_own_host_unless_told() -> None:
+def test_by_default_the_service_listens_only_to_its_host() -> None:
     assert Settings().host == "127.0.0.1"
 
 
@@ -31,7 +31,7 @@ def test_a_setting_out_of_its_bounds_is_refused(setting: str, value: Any) -> Non
         Settings(**{setting: value})
 
 
-def test_every_setting_says_what_it_is_and_is_in_the_guide() -> None:
+def test_every_setting_has_a_description_and_is_in_the_guide() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "serving.md").read_text()
     for name, field in Settings.model_fields.items():
         assert field.description

@@ -1,4 +1,4 @@
-"""Yes, no and unsure, of a model that was calibrated, in every form that they are asked for."""
+"""Yes, no and unsure of a calibrated model, in every format."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def registry(day: Path) -> Path:
-    """A registry with rules that learned from the first bundled day."""
+    """A registry with rules trained on the first bundled day."""
     model = TrainedModel().fit(read_files(day), read_names(day), kinds=("rules",))
     Registry(day.parent / "registry").publish(model.save, MANIFEST)
     return day.parent / "registry"
@@ -68,19 +68,20 @@ def asked(model: LoadedModel, **file: Any) -> dict[str, Any]:
 
 
 @pytest.mark.deep
-def test_images_say_of_every_file_what_the_models_say(
+def test_images_give_the_same_three_answers_as_models(
     model: LoadedModel, creates: pa.Table
 ) -> None:
-    said, expected = model.said(creates), model.trained.say(creates, "rules", "bounded")
-    assert said.keys() == expected.keys()
-    for key, own in said.items():
+    answers = model.three_way_answers(creates)
+    expected = model.trained.answer(creates, "rules", "bounded")
+    assert answers.keys() == expected.keys()
+    for key, own in answers.items():
         assert own.words.equals(expected[key].words), key
         assert own.probabilities.equals(expected[key].probabilities), key
     for word in ("yes", "no", "unsure"):
-        assert any(own.is_word(word).any() for own in said.values())
+        assert any(own.is_word(word).any() for own in answers.values())
 
 
-def test_json_says_it_as_tables_do(model: LoadedModel, creates: pa.Table) -> None:
+def test_json_has_the_same_three_answers_as_tables(model: LoadedModel, creates: pa.Table) -> None:
     for name in creates["name"].to_pylist()[:200]:
         found = asked(model, name=name.decode())
         alone = {"name": pa.array([name], pa.binary())}
@@ -88,14 +89,14 @@ def test_json_says_it_as_tables_do(model: LoadedModel, creates: pa.Table) -> Non
             field.name: alone.get(field.name, pa.nulls(1, field.type)) for field in creates.schema
         }
         asked_of = pa.table(columns, schema=creates.schema)
-        said, yes = model.said(asked_of), model.answers(asked_of)
+        three_way, yes = model.three_way_answers(asked_of), model.answers(asked_of)
         answers = {key: ("no", "yes")[own[0].as_py()] for key, own in yes.items()}
         assert found["predicates"] == answers
-        assert found["answers"] == {key: own.word(0) for key, own in said.items()}
-        assert found["probabilities"] == {key: own.probability(0) for key, own in said.items()}
+        assert found["answers"] == {key: own.word(0) for key, own in three_way.items()}
+        assert found["probabilities"] == {key: own.probability(0) for key, own in three_way.items()}
 
 
-def test_an_explanation_says_what_the_prediction_does(model: LoadedModel) -> None:
+def test_an_explanation_has_the_answers_of_the_prediction(model: LoadedModel) -> None:
     explained = explain_one(model, parse(b'{"name": "conftest.c"}'))["prediction"]
     found = asked(model, name="conftest.c")
     assert explained["answers"] == found["answers"]
@@ -116,9 +117,9 @@ def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
     assert explained["answers"][key] == "unsure"
 
 
-def test_a_version_of_before_says_yes_and_is_else_unsure(model: LoadedModel) -> None:
-    kept = {name: part for name, part in model.manifest["parts"].items() if "-levels-" not in name}
-    before = replace(model, manifest={**model.manifest, "parts": kept})
+def test_an_older_version_answers_yes_or_unsure(model: LoadedModel) -> None:
+    parts = {name: part for name, part in model.manifest["parts"].items() if "-levels-" not in name}
+    before = replace(model, manifest={**model.manifest, "parts": parts})
     found = asked(before, name="conftest.c")
     assert found["predicates"] == asked(model, name="conftest.c")["predicates"]
     yes = {key for key, answer in found["predicates"].items() if answer == "yes"}
@@ -127,17 +128,17 @@ def test_a_version_of_before_says_yes_and_is_else_unsure(model: LoadedModel) -> 
     assert set(found["probabilities"].values()) == {None}
 
 
-def test_levels_that_tell_the_answers_are_asked_alone(model: LoadedModel) -> None:
+def test_levels_that_determine_the_answers_need_no_other_lookup(model: LoadedModel) -> None:
     models = model.trained.of_kind("rules")
     blank = pa.array(list(compile_image(list(models), [])), pa.uint8())
     levels = [pa.array(list(content), pa.uint8()) for content in compile_levels(models)]
     points = {key: models.point(key) for key in models}
-    described = json.loads(certainty.described(points, model.trained.worlds, "bounded"))
+    described = json.loads(certainty.describe(points, model.trained.assignments, "bounded"))
 
     def answers(described: dict[str, Any], abstaining: list[str]) -> dict[str, str]:
-        told = ("v", "rules", "bounded")
+        model_id = ("v", "rules", "bounded")
         asked = Answerer(
-            blank, told, abstaining, (Tally(), Tally()), [json.dumps(described)], levels
+            blank, model_id, abstaining, (Tally(), Tally()), [json.dumps(described)], levels
         )
         found: dict[str, str] = json.loads(asked.json(b'{"name": "conftest.c"}')[0])["prediction"][
             "predicates"
@@ -148,8 +149,8 @@ def test_levels_that_tell_the_answers_are_asked_alone(model: LoadedModel) -> Non
     assert found == asked(model, name="conftest.c")["predicates"]
     yes = [key for key, answer in found.items() if answer == "yes"]
     assert answers(described, yes[:1]) == {**found, yes[0]: "no"}
-    del described["predicates"][0]["reached"]  # as of a version of before
-    assert set(answers(described, []).values()) == {"no"}, "the image is asked"
+    del described["predicates"][0]["reached"]  # as in an older version
+    assert set(answers(described, []).values()) == {"no"}, "the image is looked up"
 
 
 def test_levels_of_other_predicates_are_refused(model: LoadedModel) -> None:
@@ -160,7 +161,7 @@ def test_levels_of_other_predicates_are_refused(model: LoadedModel) -> None:
         Answerer(image, ("v", "rules", "bounded"), [], (Tally(), Tally()), [described], [])
 
 
-def test_a_client_is_told_over_http(url: str) -> None:
+def test_a_client_gets_the_three_answers_over_http(url: str) -> None:
     with Client(url, deadline=20) as client:
         one = client.predict("conftest.c")
         many = client.predict_many(["conftest.c", "a.lock"], three=True)
@@ -186,8 +187,8 @@ def test_a_predicate_that_the_model_does_not_know_is_refused(url: str, key: str)
             ask(key)
 
 
-def test_who_asked_before_is_answered_as_before(url: str) -> None:
-    """The members that there were mean what they meant."""
+def test_older_requests_get_the_same_answers_as_before(url: str) -> None:
+    """Older members keep their meaning."""
     found = httpx.post(f"{url}/v1/predictions", json={"name": "conftest.c"}, timeout=20).json()
     assert set(found["prediction"]["predicates"].values()) == {"yes", "no"}
     answers = found["prediction"]["answers"]

@@ -40,7 +40,7 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_it_tells_adds_up(trace: Path) -> None:
+def test_the_figures_add_up(trace: Path) -> None:
     for issue in ("open", "dependent", "population"):
         for order in ("fcfs", "elevator", "ncscan", "aged"):
             found = replay(trace, asked(issue=issue, order=order))
@@ -82,7 +82,7 @@ def test_the_command_prints_tables_and_objects(trace: Path) -> None:
     assert json.loads(run.stdout) == replay(trace, asked())
 
 
-def test_what_cannot_be_replayed_is_said_in_one_line(trace: Path) -> None:
+def test_reports_an_impossible_replay_in_one_line(trace: Path) -> None:
     trace.write_text(TRACE.replace("R,1011431424", "R,9111431424"))
     run = command(trace, "--drive", "barracuda")
     (line,) = run.stderr.splitlines()
@@ -100,21 +100,21 @@ def test_what_cannot_be_replayed_is_said_in_one_line(trace: Path) -> None:
         ({"issue": "population", "faster": 2}, "faster: expected issue to be open or dependent"),
     ],
 )
-def test_what_an_issue_model_does_not_look_at_is_refused(
+def test_refuses_options_that_an_issue_model_ignores(
     options: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(ValueError, match=expected):
         asked(**options)
 
 
-def test_what_came_out_of_order_is_said(tmp_path: Path) -> None:
+def test_reports_requests_out_of_order(tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     trace.write_text("1,a,R,0,512\n5,a,R,0,512\n4,a,R,8192,512\n")
     assert replay(trace, asked())["out_of_order"] == 1
     assert "1 came after later ones" in command(trace, "--drive", "barracuda").stdout
 
 
-def test_what_was_assumed_of_a_drive_is_said(trace: Path, tmp_path: Path) -> None:
+def test_reports_assumed_parameters_of_a_drive(trace: Path, tmp_path: Path) -> None:
     drive = tmp_path / "mine.toml"
     text = drive_path("barracuda").read_text()
     drive.write_text(text.replace("sectors =", 'assumed = "its rpm"\nsectors =', 1))

@@ -31,7 +31,7 @@ def test_a_faster_drive_serves_the_same_load_sooner_and_others_wait_less() -> No
     assert serve(LOAD.shape(10_000), 1, drive, stacks[:1]) == [same]
 
 
-def test_what_cannot_be_is_named_with_its_run() -> None:
+def test_names_the_run_of_an_impossible_stack() -> None:
     drive = smallest(LOAD.storage_bytes)
     with pytest.raises(ValueError, match=r"runs\.1: disks: expected 1 to 1024"):
         serve(LOAD.shape(100), 1, drive, [(BASE, {}), (BASE | {"disks": 0}, {})])

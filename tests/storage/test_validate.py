@@ -1,4 +1,7 @@
-"""Simulated drives beside those that were measured, as a user compares them."""
+"""Simulated drives beside those that were measured, as a user compares them.
+
+Tests also storage/settings.py.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,7 @@ def test_the_command_prints_tables_and_reads_standard_input() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "result"),
     [
         (
             "R Hit 1 2 3",
@@ -127,10 +130,10 @@ def test_the_command_prints_tables_and_reads_standard_input() -> None:
     ],
 )
 def test_a_line_that_is_no_request_is_refused_with_its_file_and_number(
-    trace: Path, line: str, told: str
+    trace: Path, line: str, result: str
 ) -> None:
     trace.write_text(f"{TRACE}{line}\n")
-    assert refusal(trace, "barracuda").startswith(f"birthmark: {trace}: {told}")
+    assert refusal(trace, "barracuda").startswith(f"birthmark: {trace}: {result}")
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
@@ -153,7 +156,7 @@ def test_a_drive_must_be_named(trace: Path) -> None:
     assert b"Missing option '--drive'" in run.stderr
 
 
-def test_what_was_assumed_of_a_drive_is_said(trace: Path, tmp_path: Path) -> None:
+def test_reports_assumed_parameters_of_a_drive(trace: Path, tmp_path: Path) -> None:
     drive = tmp_path / "mine.toml"
     text = (
         drive_path("barracuda")

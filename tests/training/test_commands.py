@@ -1,3 +1,7 @@
+"""Tests also training/nightly/rehearsal.py, training/reports/evaluation_run.py,
+training/reports/terminal.py.
+"""
+
 from __future__ import annotations
 
 import json
@@ -8,7 +12,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from birthmark.commands.train import evaluate, nightly, report, train
+from birthmark.commands.evaluate import evaluate, report
+from birthmark.commands.nightly import nightly
+from birthmark.commands.train import train
 from birthmark.data.ingest.run import ingest
 from birthmark.training.evaluate.evaluation import EVALUATION
 from birthmark.training.registry.versions import Registry
@@ -92,11 +98,11 @@ def test_evaluate_leads_with_the_verdict_and_shows_what_answers(
     version = str(Registry(registry).current())
     head, _, right, *_ = text.splitlines()
     assert head.startswith(f"{version} (best, bounded) on day1: 60 files, ")
-    assert right.startswith("How right   ")
+    assert right.startswith("Accuracy    ")
     verdict = text.partition("\n\n")[2].partition("\n\n")[0]
     labels = [line.partition("  ")[0] for line in verdict.splitlines() if line[0] != " "]
-    assert labels == ["How right", "Compared", "What to do"]
-    assert "No version was published before." in " ".join(verdict.split())
+    assert labels == ["Accuracy", "Compared", "What to do"]
+    assert "There is no earlier version." in " ".join(verdict.split())
     lines = [line.split() for line in text.splitlines()]
     assert ["lock", "100.00%", "66.67%"] in [line[:3] for line in lines]
     assert any(line.startswith("Bounds  best: ") for line in text.splitlines())
@@ -122,8 +128,8 @@ def test_evaluate_warns_of_files_that_the_model_may_have_learned_from(
     app: typer.Typer, folder: Path, registry: Path
 ) -> None:
     text = run(app, "evaluate", folder / "day0", "--registry", registry)
-    said = " ".join(text.split())
-    assert "Test it on a later day: it may have learned from 60 files here." in said
+    output = " ".join(text.split())
+    assert "Test it on a later day: 60 files may be training data." in output
 
 
 @pytest.mark.deep
@@ -143,7 +149,7 @@ def test_evaluate_writes_the_same_as_json_and_parquet(
 
 
 @pytest.mark.deep
-def test_evaluate_tests_the_version_it_is_told_to(
+def test_evaluate_tests_the_version_of_the_option(
     app: typer.Typer, folder: Path, tmp_path: Path
 ) -> None:
     for minfrac in ("0.8", "1"):
@@ -187,7 +193,9 @@ def test_a_dataset_without_creations_is_no_test(
     trace.write_text("1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n")
     ingest([trace], tmp_path / "quiet")
     for command in (("evaluate",), ("report", "--out", tmp_path / "report.html")):
-        with pytest.raises(ValueError, match="quiet: expected files whose creation is seen, found"):
+        with pytest.raises(
+            ValueError, match="quiet: expected files with a visible creation, found"
+        ):
             run(app, *command, tmp_path / "quiet", "--registry", registry)
 
 
@@ -227,7 +235,7 @@ def test_nightly_tells_of_traces_without_nfs(app: typer.Typer, tmp_path: Path) -
     assert night["warnings"][0].startswith(f"{trace}: holds no NFS: 0 packets")
 
 
-def test_what_cannot_be_done_is_an_error_that_says_why(
+def test_an_impossible_action_is_an_error_with_a_reason(
     app: typer.Typer, folder: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match="expected a published version, found none"):

@@ -77,7 +77,7 @@ def test_servers_have_traces_of_their_own_in_place_of_traces_files(tmp_path: Pat
         ('kinds = ["rules", "forest"]', ("rules", "forest")),
     ],
 )
-def test_what_may_answer_is_trained_unless_kinds_say_else(
+def test_all_kinds_that_may_answer_are_trained_by_default(
     tmp_path: Path, settings: str, trained: tuple[str, ...]
 ) -> None:
     read = read_config(config(tmp_path, f"{LEAST}[training]\n{settings}\n"))
@@ -87,13 +87,13 @@ def test_what_may_answer_is_trained_unless_kinds_say_else(
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (LEAST + '[training]\nkinds = ["rules"]\n', r'several for serve = "best"'),
+        (LEAST + '[training]\nkinds = ["rules"]\n', r'two or more for serve = "best"'),
         (LEAST + '[training]\nkinds = ["best", "rules"]\n', r"training\.kinds"),
         (LEAST + "[training]\nkinds = []\n", r"training\.kinds"),
-        (LEAST + '[training]\nkinds = ["rules", "rules"]\n', r"kinds: expected each once"),
+        (LEAST + '[training]\nkinds = ["rules", "rules"]\n', r"kinds: expected no duplicates"),
         (
             LEAST + '[training]\nserve = "name"\nkinds = ["rules"]\n',
-            r'kinds: expected "name" among them',
+            r'kinds: expected "name", the value of serve',
         ),
         (
             LEAST + '[training]\nserve = "name"\n[f2fs]\ndevices = ["sda1"]\n',
@@ -114,14 +114,20 @@ def test_what_may_answer_is_trained_unless_kinds_say_else(
         (LEAST.replace("[registry]", "[datasets.x]"), r"registry: Field required"),
         (LEAST + "[training\n", r"expected a TOML file: .*line"),
         (LEAST + "[[predicates]]\nnonsense = 1\n", r"predicates: "),
-        (LEAST.replace("files", "# files"), r"toml: expected traces\.files, servers or follow"),
+        (
+            LEAST.replace("files", "# files"),
+            r"toml: expected a source of traces: traces\.files, servers or follow",
+        ),
         (LEAST + "[[servers]]\nname = 'a/b'\nfiles = ['*']\n", r"servers\.0\.name: .*'a/b'"),
-        (LEAST + 2 * "[[servers]]\nname = 'a'\nfiles = ['*']\n", r"toml: servers: .* differ"),
-        (LEAST + "[engine]\nkind = 'dask'\n", r"engine: scheduler is for .*dask"),
-        (LEAST + "[engine]\nscheduler = 'tcp://x:1'\n", r"engine: scheduler is for .*dask"),
+        (
+            LEAST + 2 * "[[servers]]\nname = 'a'\nfiles = ['*']\n",
+            r"toml: servers: expected distinct names",
+        ),
+        (LEAST + "[engine]\nkind = 'dask'\n", r"engine: expected scheduler if, .*dask"),
+        (LEAST + "[engine]\nscheduler = 'tcp://x:1'\n", r"engine: expected scheduler if, .*dask"),
         (
             LEAST + "[engine]\nkind = 'dask'\nscheduler = 'tcp://x:1'\nworkers = 3\n",
-            r"engine: the workers of a Dask cluster",
+            r"engine: expected no workers: a Dask cluster",
         ),
     ],
 )

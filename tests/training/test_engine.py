@@ -1,4 +1,7 @@
-"""A night in tasks: the same bytes whoever runs them, and whoever of them is killed."""
+"""A night in tasks: the same bytes whoever runs them, and whoever of them is killed.
+
+Tests also training/evaluate/parallel.py.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,15 @@ from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.fit.learning import Learner
 from birthmark.predictor.fit.tasks import TaskLearner
 from birthmark.training import engine
-from birthmark.training.config import Config, Datasets, Engine, Place, Server, Traces, Training
+from birthmark.training.config import (
+    Config,
+    Datasets,
+    Engine,
+    RegistryConfig,
+    Server,
+    Traces,
+    Training,
+)
 from birthmark.training.engine import EngineError, current, opened
 from birthmark.training.nightly.run import nightly
 
@@ -61,7 +72,7 @@ def test_models_that_learn_apart_are_those_that_learn_together(
 
 
 class Site:
-    """Two servers, of which a day is taken in, and a second one waits."""
+    """Two servers, with one day ingested, and a second one pending."""
 
     def __init__(self, folder: Path, traces: list[str]) -> None:
         self.folder, self._traces = folder / "site", traces
@@ -87,7 +98,7 @@ class Site:
                 for name in ("home", "mail")
             ],
             datasets=Datasets(directory=self.folder / "datasets"),
-            registry=Place(directory=self.folder / "registry"),
+            registry=RegistryConfig(directory=self.folder / "registry"),
             training=Training(trees=2, rounds=1, calibration=0.5),
             engine=settings,
         )
@@ -101,9 +112,9 @@ class Site:
         versions = sorted((self.folder / "registry" / "versions").iterdir())
         assert len(versions) == 2
         manifest = versions[1] / "manifest.json"
-        told = json.loads(manifest.read_text())
-        del told["created"], told["version"]
-        manifest.write_text(json.dumps(told))
+        report = json.loads(manifest.read_text())
+        del report["created"], report["version"]
+        manifest.write_text(json.dumps(report))
         versions[1].rename(versions[1].with_name("second"))
         shutil.rmtree(self.folder / "traces")
         left = contents(self.folder)

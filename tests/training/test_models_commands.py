@@ -1,4 +1,7 @@
-"""The life of models on the command line, and trainings in other processes that must be equal."""
+"""The life of models on the command line, and trainings in other processes that must be equal.
+
+Tests also training/nightly/reproduce.py.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> Path:
 
 @pytest.fixture
 def registry(folder: Path, tmp_path: Path) -> Path:
-    """Return a registry with two versions, of which the second is published."""
+    """Return a registry with two versions; the second is published."""
     return Path(shutil.copytree(folder / "registry", tmp_path / "registry"))
 
 
@@ -67,14 +70,14 @@ def models(registry: Path, *arguments: str | Path, code: int = 0) -> str:
     return result.stdout
 
 
-def told(registry: Path, *arguments: str | Path, code: int = 0) -> dict[str, Any]:
+def result_of(registry: Path, *arguments: str | Path, code: int = 0) -> dict[str, Any]:
     result: dict[str, Any] = json.loads(models(registry, *arguments, "--json", code=code))
     return result
 
 
 def test_list_shows_what_is_stored_and_what_answers(registry: Path) -> None:
     first, second = Registry(registry).versions()
-    found = told(registry, "list")
+    found = result_of(registry, "list")
     assert (found["current"], found["previous"], found["pinned"]) == (second, first, None)
     assert [row["state"] for row in found["versions"]] == [["previous"], ["current"]]
     assert [row["files"] for row in found["versions"]] == [60, 60]
@@ -95,7 +98,7 @@ def test_a_registry_that_is_not_there_is_named_with_one_that_is_like_it(
 def test_list_shows_a_damaged_version_among_the_others(registry: Path) -> None:
     first = Registry(registry).versions()[0]
     (registry / "versions" / first / "manifest.json").write_text("{")
-    row = told(registry, "list")["versions"][0]
+    row = result_of(registry, "list")["versions"][0]
     assert row["state"] == ["previous", "damaged"]
     assert "expected a manifest in JSON" in row["reason"]
 
@@ -108,16 +111,16 @@ def test_show_tells_the_heads_of_the_card_and_where_it_is(registry: Path) -> Non
     assert "tested  on 15 files of the newest quarter\n" in text
     card = next(line.split()[1] for line in text.splitlines() if line.strip().startswith("card "))
     assert "<h1>Model card</h1>" in Path(card).read_text()
-    found = told(registry, "show", second)
+    found = result_of(registry, "show", second)
     assert found["card"]["trained_on"]["datasets"] == ["day1"]
     assert found["manifest"]["version"] == second
 
 
 def test_show_rounds_what_it_tells_as_the_list_does(registry: Path) -> None:
-    kept = Registry(registry)
+    stored = Registry(registry)
     decision = {"publish": True, "candidate": 89.64780981606134, "reason": "better"}
     about = {"decision": decision, "trained_on": {"files": 12_345}}
-    version = kept.publish(lambda path: shutil.copy(__file__, path), about)
+    version = stored.publish(lambda path: shutil.copy(__file__, path), about)
     text = models(registry, "show", version)
     assert "     correct  89.65%\n" in text
     assert "       files  12,345\n" in text
@@ -127,48 +130,48 @@ def test_show_rounds_what_it_tells_as_the_list_does(registry: Path) -> None:
 def test_show_tells_how_often_each_kind_was_wrong_when_the_one_that_serves_was_chosen(
     registry: Path,
 ) -> None:
-    kept = Registry(registry)
+    stored = Registry(registry)
     about = {"serve": "forest", "point": "bounded"}
     about["held_out_errors"] = {"rules": 19.0512, "forest": 11.558, "name": 20.55}
-    version = kept.publish(lambda path: shutil.copy(__file__, path), about)
+    version = stored.publish(lambda path: shutil.copy(__file__, path), about)
     lines = models(registry, "show", version).splitlines()
     assert "      serves  forest, bounded" in lines
     assert "    held out  forest 11.56%, rules 19.05%, name 20.55% wrong" in lines
-    assert told(registry, "show", version)["held_out_errors"] == about["held_out_errors"]
-    without = kept.publish(lambda path: shutil.copy(__file__, path), {"serve": "rules"})
+    assert result_of(registry, "show", version)["held_out_errors"] == about["held_out_errors"]
+    without = stored.publish(lambda path: shutil.copy(__file__, path), {"serve": "rules"})
     assert "held" not in models(registry, "show", without)
 
 
 def test_show_tells_which_kinds_answer_what(registry: Path) -> None:
-    kept = Registry(registry)
+    stored = Registry(registry)
     lock = {"directory": "forest", "caller": "forest", "name": "rules", "nothing": "rules"}
     kinds = {"lock": lock, "size>1M": dict.fromkeys(lock, "forest")}
     kinds["HotWrite"] = dict.fromkeys(lock, "forest") | {"nothing": "name"}
     about = {"serve": "best", "point": "bounded", "kinds": {"bounded": kinds}}
-    version = kept.publish(lambda path: shutil.copy(__file__, path), about)
+    version = stored.publish(lambda path: shutil.copy(__file__, path), about)
     text = " ".join(models(registry, "show", version).split())
     assert "answers forest; rules: lock (name, nothing); name: HotWrite (nothing)" in text
-    assert told(registry, "show", version)["kinds"] == {"bounded": kinds}
-    other = kept.publish(lambda path: shutil.copy(__file__, path), about | {"serve": "rules"})
+    assert result_of(registry, "show", version)["kinds"] == {"bounded": kinds}
+    other = stored.publish(lambda path: shutil.copy(__file__, path), about | {"serve": "rules"})
     assert "answers" not in models(registry, "show", other)
 
 
 def test_publish_and_rollback_change_what_answers(registry: Path) -> None:
     first, second = Registry(registry).versions()
-    assert told(registry, "rollback") == {"before": second, "current": first}
-    assert told(registry, "publish", second) == {"before": first, "current": second}
-    assert told(registry, "rollback", first) == {"before": second, "current": first}
+    assert result_of(registry, "rollback") == {"before": second, "current": first}
+    assert result_of(registry, "publish", second) == {"before": first, "current": second}
+    assert result_of(registry, "rollback", first) == {"before": second, "current": first}
     assert Registry(registry).current() == first
 
 
 def test_pin_keeps_a_version_until_it_is_off(registry: Path) -> None:
     first, second = Registry(registry).versions()
-    assert told(registry, "pin", first) == {"pinned": first, "current": first}
+    assert result_of(registry, "pin", first) == {"pinned": first, "current": first}
     with pytest.raises(RegistryError, match="is pinned"):
         models(registry, "publish", second)
-    assert told(registry, "list")["versions"][0]["state"] == ["current", "pinned"]
+    assert result_of(registry, "list")["versions"][0]["state"] == ["current", "pinned"]
     assert "pinned  none\n" in models(registry, "pin", "--off")
-    assert told(registry, "publish", second)["current"] == second
+    assert result_of(registry, "publish", second)["current"] == second
 
 
 def test_pin_takes_a_version_or_off(registry: Path) -> None:
@@ -180,18 +183,18 @@ def test_pin_takes_a_version_or_off(registry: Path) -> None:
 
 
 def test_prune_removes_old_versions(registry: Path) -> None:
-    kept = Registry(registry)
-    first, second = kept.versions()
-    third = kept.publish(lambda path: shutil.copy(__file__, path), {})
+    stored = Registry(registry)
+    first, second = stored.versions()
+    third = stored.publish(lambda path: shutil.copy(__file__, path), {})
     assert models(registry, "prune", "--keep", "1", "--dry-run") == f"would remove  {first}\n"
-    found = told(registry, "prune", "--keep", "1")
+    found = result_of(registry, "prune", "--keep", "1")
     assert found == {"removed": [first], "dry_run": False, "versions": [second, third]}
 
 
 def test_verify_finds_what_was_damaged(registry: Path) -> None:
     first, second = Registry(registry).versions()
-    assert told(registry, "verify")["version"] == second
-    assert told(registry, "verify", first)["intact"] > 10
+    assert result_of(registry, "verify")["version"] == second
+    assert result_of(registry, "verify", first)["intact"] > 10
     (registry / "versions" / first / "card.html").write_text("better")
     with pytest.raises(
         RegistryError, match=r"html: expected [\d,]+ bytes with SHA-256 \w+, found 6 bytes"
@@ -214,12 +217,12 @@ def test_trainings_in_processes_with_other_workers_and_hashes_are_equal_byte_by_
     assert len(found["same"]) == found["intact"]
 
 
-def test_a_training_on_something_else_is_told_by_its_first_part_that_differs(
+def test_training_on_other_data_is_reported_with_the_first_part_that_differs(
     folder: Path, registry: Path, tmp_path: Path
 ) -> None:
     first = Registry(registry).versions()[0]
     shutil.copytree(folder / "days" / "day1", tmp_path / "days" / "day0")
-    found = told(registry, "verify", first, "--datasets", tmp_path / "days", code=1)
+    found = result_of(registry, "verify", first, "--datasets", tmp_path / "days", code=1)
     assert re.fullmatch(r"\S+ differs from byte \d+ on", found["differs"])
     assert found["differs"].split()[0] not in found["same"]
 
@@ -229,6 +232,6 @@ def test_a_card_that_tells_of_a_version_that_is_gone_is_not_compared(
 ) -> None:
     first, second = Registry(registry).versions()
     shutil.rmtree(registry / "versions" / first)
-    found = told(registry, "verify", second, "--datasets", folder / "days")
+    found = result_of(registry, "verify", second, "--datasets", folder / "days")
     assert found["differs"] is None
     assert found["not_compared"] == ["card.html", "card.json"]

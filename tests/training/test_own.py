@@ -18,11 +18,12 @@ from joblib.externals.loky import get_reusable_executor
 from typer.testing import CliRunner
 
 from birthmark.commands import models
-from birthmark.commands.train import evaluate, report, train
+from birthmark.commands.evaluate import evaluate, report
+from birthmark.commands.train import train
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor.models.estimators.estimator import from_config
 from birthmark.predictor.predicates import own_predicate
-from birthmark.training.config import ConfigError, Engine, Settings, read_config, read_own
+from birthmark.training.config import ConfigError, Engine, Settings, read_config, read_extensions
 from birthmark.training.engine import current, opened
 from birthmark.training.evaluate.evaluation import evaluate as figures_of
 from birthmark.training.learn.train import Lives, fit
@@ -135,13 +136,13 @@ def test_evaluate_tests_them_beside_the_built_in_ones(
     assert re.search(r"kept +shallow +100\.00%", text)
     assert re.search(r"dot +shallow +", text)
     assert "Not tested" not in text
-    told = json.loads(run(app, *asked, "--estimators", "--json", "-"))
-    assert {"shallow", "best"} <= {row["model"] for row in told["figures"]}
+    reported = json.loads(run(app, *asked, "--estimators", "--json", "-"))
+    assert {"shallow", "best"} <= {row["model"] for row in reported["figures"]}
 
 
 @pytest.mark.deep
 def test_the_program_itself_takes_them(registry: Path, folder: Path) -> None:
-    """Which does without pandas otherwise."""
+    """A process that otherwise runs without pandas."""
     asked = ["evaluate", folder / "day1", "--registry", registry, "--estimators"]
     command = [sys.executable, "-m", "birthmark", *map(str, asked)]
     place = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
@@ -196,17 +197,17 @@ def test_a_wrong_file_is_refused_before_anything_is_learned(
     own = tmp_path / "own.toml"
     own.write_text(text)
     place = ("--registry", tmp_path / "registry", "--config", own)
-    told = run(app, "train", folder / "day0", *place, code=78)
-    assert re.search(f"birthmark: {own}: .*{reason}", told)
+    reported = run(app, "train", folder / "day0", *place, code=78)
+    assert re.search(f"birthmark: {own}: .*{reason}", reported)
     assert not (tmp_path / "registry").exists()
     with pytest.raises(ConfigError, match=reason):
-        read_own(own)
+        read_extensions(own)
 
 
 def test_the_configuration_of_the_nightly_run_serves_as_such_a_file(folder: Path) -> None:
     path = folder / "birthmark.toml"
     path.write_text(NIGHT + OWN)
-    own = read_own(path)
+    own = read_extensions(path)
     assert own == read_config(path)
     assert list(own.all_estimators()) == ["shallow"]
     assert {"kept", "name:dot"} <= set(own.all_predicates())
@@ -222,8 +223,8 @@ def test_a_night_trains_and_tests_them(folder: Path, traces: list[str], tmp_path
         done = nightly(config)
     assert done.decision is not None
     (name,) = done.tested
-    told = json.loads((tmp_path / "datasets" / name / "evaluation.json").read_text())
-    figures = {(row["predicate"], row["model"]) for row in told["figures"]}
+    reported = json.loads((tmp_path / "datasets" / name / "evaluation.json").read_text())
+    figures = {(row["predicate"], row["model"]) for row in reported["figures"]}
     assert {("kept", "best"), ("kept", "shallow"), ("dot", "shallow")} <= figures
 
 

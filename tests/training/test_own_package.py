@@ -103,7 +103,7 @@ def test_it_is_evaluated(folder: Path) -> None:
 
 def test_it_is_reported(folder: Path) -> None:
     page = ("--estimators", "--out", "page.html")
-    run(folder, "report", "day1", "--registry", "registry", *page)
+    run(folder, "evaluate", "report", "day1", "--registry", "registry", *page)
     text = (folder / "page.html").read_text()
     assert "often written" in text
     assert re.search(r"<th[^>]*>tree</th>", text)
@@ -126,14 +126,14 @@ def test_it_is_audited(folder: Path) -> None:
 
 
 def test_windows_are_compared_for_it(folder: Path) -> None:
-    asked = ("windows", "day0", "--test", "day1", "--config", "own.toml", "--json")
+    asked = ("evaluate", "windows", "day0", "--test", "day1", "--config", "own.toml", "--json")
     rows = json.loads(run(folder, *asked))
     assert ("often written", "tree") in {(row["predicate"], row["model"]) for row in rows}
 
 
-@pytest.mark.parametrize("words", [("evaluate", "day1"), ("report", "day1", "--out", "no.html")])
-def test_without_the_package_it_is_said_what_is_missing(
-    folder: Path, words: tuple[str, ...]
-) -> None:
-    told = run(folder, *words, "--registry", "registry", installed=False)
-    assert "'often': expected package.module:name, or an entry point of the group" in told
+@pytest.mark.parametrize(
+    "words", [("evaluate", "day1"), ("evaluate", "report", "day1", "--out", "no.html")]
+)
+def test_without_the_package_the_error_names_it(folder: Path, words: tuple[str, ...]) -> None:
+    report = run(folder, *words, "--registry", "registry", installed=False)
+    assert "'often': expected package.module:name, or an entry point of the group" in report

@@ -6,7 +6,6 @@ What it has either goes on, or is refused with what to do; a night mends it.
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from birthmark.serving.models.published import load_model
 from birthmark.training.nightly.intake import datasets
 from birthmark.training.nightly.state import read
 from birthmark.training.registry.versions import Registry
+from tests.archives import unpack
 from tests.upgrades.make import trace
 
 pytestmark = pytest.mark.deep
@@ -36,8 +36,7 @@ def release(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def site(release: Path, tmp_path: Path) -> Path:
-    with tarfile.open(release) as archive:
-        archive.extractall(tmp_path, filter="data")
+    unpack(release, tmp_path)
     (tmp_path / "traces").mkdir(exist_ok=True)
     return tmp_path
 

@@ -1,1 +1,1 @@
-"""What was served, compared with what a later trace shows became of the files."""
+"""Audits: served predictions compared with the outcomes in a later trace."""

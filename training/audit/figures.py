@@ -1,4 +1,4 @@
-"""What was served, and what became of it: the figures of joined predictions."""
+"""The figures of served predictions joined to outcomes."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ SERVED = pa.schema(
         *TABLE_6_5[3:],
         *(EVALUATION.field(name) for name in [*_ENDS, "blocks", "block_seconds", "seed"]),
         field("evidence", pa.float64(), "against the bound, of all nights, log10; null: none"),
-        field("broken", pa.bool_(), "whether that is enough to call the bound broken"),
+        field("broken", pa.bool_(), "whether the evidence breaks the bound"),
         STANDING,
         *OF_NO,
     ]
 )
-"""One row per version, predicate, kind of model and point: what it answered, and was right of."""
+"""One row per version, predicate, kind of model and operating point: answers and accuracy."""
 
 GROUPS = pa.schema(
     [
         SERVED.field("version"),
         *(
-            field(f.name, f.type, "what rows are grouped by: hour (UTC), user or client", False)
+            field(f.name, f.type, "grouping: hour (UTC), user or client", False)
             if f.name == "by"
             else f
             for f in BREAKDOWN
@@ -62,7 +62,7 @@ GROUPS = pa.schema(
 
 @dataclass(frozen=True)
 class Answered:
-    """The model that answered: a `version` of it, its `kind` and `point`."""
+    """The model that answered: its `version`, `kind` and operating `point`."""
 
     version: str
     kind: str
@@ -71,13 +71,13 @@ class Answered:
 
     @property
     def bound(self) -> float | None:
-        """The share of false positives that was promised; None where none was."""
+        """The bound on the share of false positives; None if there is none."""
         return self.model.limits.yes.bound if self.point == "bounded" else None
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Rows of `SERVED` and `GROUPS`; by predicate the `growth` of bets against its bound."""
+    """Rows of `SERVED` and `GROUPS`, and the `growth` of bets against each predicate's bound."""
 
     served: list[dict[str, Any]]
     groups: list[dict[str, Any]]
@@ -87,19 +87,21 @@ class Figures:
 def figures(
     answered: Answered, rows: pa.Table, births: Mapping[str, pa.Table], joins: Mapping[str, Join]
 ) -> Figures:
-    """Return the figures of `rows`, the answers of `answered`; births and joins are by subject."""
+    """Return the figures of `rows`, answers of `answered`; births and joins are by subject."""
     found = Figures([], [], {})
     for subject, join in joins.items():
-        told, lives = rows.take(join.rows), births[subject].take(join.lives)
+        joined_rows, lives = rows.take(join.rows), births[subject].take(join.lives)
         groups = _groupings(lives)
         for key, predicate in answered.model.predicates.items():
             if predicate.subject == subject and ANSWER + key in rows.column_names:
-                words = told[SAID + key] if SAID + key in rows.column_names else None
-                own = _Own(answered, key, predicate, told[ANSWER + key], words, lives)
-                found.served.append(own.row())
-                found.groups.extend(own.groups(groups))
+                words = joined_rows[SAID + key] if SAID + key in rows.column_names else None
+                answers = _PredicateAnswers(
+                    answered, key, predicate, joined_rows[ANSWER + key], words, lives
+                )
+                found.served.append(answers.row())
+                found.groups.extend(answers.groups(groups))
                 if answered.bound is not None:
-                    found.growth[key] = own.growth(answered.bound)
+                    found.growth[key] = answers.growth(answered.bound)
     return found
 
 
@@ -112,23 +114,23 @@ def _groupings(lives: pa.Table) -> list[Grouping]:
     ]
 
 
-class _Own:
-    """One predicate's answers, of the rows whose truth the trace tells."""
+class _PredicateAnswers:
+    """One predicate's answers, for the rows with a known outcome."""
 
     def __init__(
         self,
         answered: Answered,
         key: str,
         predicate: Predicate,
-        said: pa.ChunkedArray,
+        answers: pa.ChunkedArray,
         words: pa.ChunkedArray | None,
         lives: pa.Table,
     ) -> None:
         truth = predicate.evaluate(lives)
-        known = pc.and_(truth.is_valid(), said.combine_chunks().is_valid())
+        known = pc.and_(truth.is_valid(), answers.combine_chunks().is_valid())
         self.known: Bools = known.to_numpy(zero_copy_only=False)
         self.truth = _bools(truth.filter(known))
-        self.said = _bools(said.filter(known).combine_chunks())
+        self.answers = _bools(answers.filter(known).combine_chunks())
         self.words = None if words is None else words.filter(known)
         self.no_bound = answered.model.limits.no.bound
         born = lives["born"].cast(pa.int64()).to_numpy()
@@ -145,12 +147,12 @@ class _Own:
         }
 
     def row(self) -> dict[str, Any]:
-        ends = intervals(self.truth, self.said, self.said.astype(float), self.blocks)
+        ends = intervals(self.truth, self.answers, self.answers.astype(float), self.blocks)
         return {
             **self.names,
             "bound": percent(self.bound, 1) if self.bound is not None else None,
             "n_unknown": len(self.known) - len(self.truth),
-            **counts(self.truth, self.said, self.guess),
+            **counts(self.truth, self.answers, self.guess),
             **{name: ends[name] for name in _ENDS},
             "blocks": self.blocks.count,
             "block_seconds": self.blocks.seconds,
@@ -159,7 +161,7 @@ class _Own:
         }
 
     def _of_no(self) -> dict[str, Any]:
-        """Return what is known of the answers besides yes, if they were told apart."""
+        """Return the figures of no and unsure, if the log distinguishes them."""
         if self.words is None or self.words.null_count:
             return {}
         numbers = pc.index_in(self.words, pa.array(WORDS)).to_numpy()
@@ -167,13 +169,13 @@ class _Own:
 
     def groups(self, groupings: list[Grouping]) -> Iterator[dict[str, Any]]:
         for each in groupings:
-            for row in break_down(each, self.known, self.truth, self.said, self.guess):
+            for row in break_down(each, self.known, self.truth, self.answers, self.guess):
                 if row["n"]:
                     yield {**self.names, **row}
 
     def growth(self, bound: float) -> Floats:
         blocks = blocks_of(self.born, BURST)
-        alarms = blocks.sums(self.said & ~self.truth)
+        alarms = blocks.sums(self.answers & ~self.truth)
         return growth(alarms, blocks.sums(np.ones(len(self.truth), bool)), bound)
 
 

@@ -1,11 +1,10 @@
-"""Which life each logged prediction was about.
+"""Joining of logged predictions to the lives of files.
 
-A request names no file handle: it has a name, and perhaps a user, a group, a client and a
-directory. A row may be about a life that agrees with it in all that both tell, and was born within
-a tolerance of the time of the row. Rows and lives that may belong together make clusters; often one
-of each. Where a cluster has as many rows as lives, they belong together in the order of time, as
-clocks that differ do not change the order. Where it has not, nothing is guessed: its rows are
-counted as ambiguous. No row joins two lives, and no life two rows.
+A request has no file handle. It has a name, and perhaps a user, a group, a client and a directory.
+A row can match a life that agrees in all members that both have, and whose birth is within a
+tolerance of the row's time. Matching rows and lives form clusters, often one of each. In a cluster
+with as many rows as lives, they are joined in the order of time, because a clock offset keeps the
+order. Otherwise the rows count as ambiguous. No row joins two lives, and no life two rows.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from birthmark.data.prediction_log import Joining, moments
 _LATE = np.iinfo(np.int64).max
 
 EDGES = 20_000_000
-"""The most pairs of a row and a life that are looked at."""
+"""Greatest number of pairs of a row and a life."""
 
 
 @dataclass(frozen=True)
 class Join:
-    """The joined pairs, as numbers of rows and of lives; and what became of the other rows."""
+    """The joined pairs, as indices of rows and lives, and counts of the other rows."""
 
     rows: Ints
     lives: Ints
@@ -45,7 +44,7 @@ class Join:
 def join(rows: pa.Table, lives: pa.Table, how: Joining) -> Join:
     """Join rows of ``data.prediction_log.PREDICTIONS`` to births of a files or names table.
 
-    Raises ``ValueError`` where more pairs than ``EDGES`` may belong together.
+    Raises ``ValueError`` for more than ``EDGES`` candidate pairs.
     """
     asked, born = _times(moments(rows)), _times(lives["born"])
     row, life = _pairs(_codes(rows["name"], lives["name"]), asked, born, round(how.tolerance * 1e6))
@@ -63,7 +62,7 @@ def _times(times: pa.ChunkedArray) -> Ints:
 
 
 def _codes(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[Ints, Ints]:
-    """Return numbers for values, equal where the values are; -1 is null."""
+    """Return integer codes of values; -1 is null."""
     kind = pa.binary() if pa.types.is_binary(one.type) else pa.utf8()
     both = pa.chunked_array([*one.cast(kind).chunks, *other.cast(kind).chunks], type=kind)
     indices = both.combine_chunks().dictionary_encode().indices
@@ -72,21 +71,21 @@ def _codes(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[Ints, Ints]:
 
 
 def _pairs(names: tuple[Ints, Ints], asked: Ints, born: Ints, tolerance: int) -> tuple[Ints, Ints]:
-    """Return the numbers of rows and lives of one name whose times are near."""
+    """Return the indices of rows and lives with the same name and near times."""
     of_rows, of_lives = names
     order = np.lexsort((born, of_lives))
-    # one number for name and time, so that a search finds both
+    # one key for name and time, for one search
     first = int(min(asked.min(initial=_LATE), born.min(initial=_LATE)))
     span = int(max(asked.max(initial=first), born.max(initial=first))) - first + 2 * tolerance + 1
     keys = of_lives[order] * span + (born[order] - first + tolerance)
-    wanted = of_rows * span + (asked - first + tolerance)
-    begin = np.searchsorted(keys, wanted - tolerance, "left")
-    end = np.searchsorted(keys, wanted + tolerance, "right")
+    targets = of_rows * span + (asked - first + tolerance)
+    begin = np.searchsorted(keys, targets - tolerance, "left")
+    end = np.searchsorted(keys, targets + tolerance, "right")
     counts = np.where(of_rows >= 0, end - begin, 0)
     if counts.sum() > EDGES:
         raise ValueError(
-            f"{counts.sum():,} pairs of a prediction and a file may belong together: expected at"
-            f" most {EDGES:,}; a smaller tolerance has fewer"
+            f"{counts.sum():,} candidate pairs of a prediction and a file: expected at most"
+            f" {EDGES:,}; a smaller tolerance gives fewer"
         )
     row = np.repeat(np.arange(len(asked)), counts)
     within = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -95,12 +94,12 @@ def _pairs(names: tuple[Ints, Ints], asked: Ints, born: Ints, tolerance: int) ->
 
 def _agree(of_rows: pa.ChunkedArray, of_lives: pa.ChunkedArray, row: Ints, life: Ints) -> Bools:
     one, other = _codes(of_rows, of_lives)
-    told = (one[row] >= 0) & (other[life] >= 0)
-    return np.asarray(~told | (one[row] == other[life]))
+    both_known = (one[row] >= 0) & (other[life] >= 0)
+    return np.asarray(~both_known | (one[row] == other[life]))
 
 
 def _clusters(row: Ints, life: Ints, asked: Ints, born: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of clusters that have as many rows as lives, in the order of time."""
+    """Return the pairs of clusters with as many rows as lives, in the order of time."""
     rows, r = np.unique(row, return_inverse=True)
     lives, v = np.unique(life, return_inverse=True)
     size = len(rows) + len(lives)
@@ -114,9 +113,9 @@ def _clusters(row: Ints, life: Ints, asked: Ints, born: Ints) -> tuple[Ints, Int
 
 
 def _possible(rows: Ints, lives: Ints, cluster: Ints, row: Ints, life: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs of clusters all of whose pairs are among those that may belong together."""
+    """Return the pairs of clusters in which every pair is a candidate."""
     span = int(life.max(initial=0)) + 1
     fits = np.isin(rows * span + lives, row * span + life)
     bad = np.unique(cluster[~fits])
-    kept = ~np.isin(cluster, bad)
-    return rows[kept], lives[kept]
+    is_good = ~np.isin(cluster, bad)
+    return rows[is_good], lives[is_good]

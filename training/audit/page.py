@@ -17,7 +17,7 @@ GROUPINGS = {"hour": "Hour (UTC)", "user": "User", "client": "Client"}
 
 
 def render(audit: Audit) -> str:
-    """Return the page of an audit: complete in itself, and the same for the same audit."""
+    """Return the self-contained page of an audit, deterministically."""
     rows = [{**row, "marks": _marks(row)} for row in audit.figures.to_pylist()]
     return page(
         "audit.html.j2",
@@ -30,9 +30,9 @@ def render(audit: Audit) -> str:
 
 
 def _marks(row: Mapping[str, Any]) -> dict[str, float] | None:
-    """Return where false positives and their interval go, in percent of an axis to `AXIS` bounds.
+    """Return the places of false positives and their interval, in percent of an axis.
 
-    None where no bound was promised, or nothing is known.
+    None without a bound or without known outcomes.
     """
     found = whisker(row, "false_positives")
     if row["bound"] is None or found is None:
@@ -41,7 +41,7 @@ def _marks(row: Mapping[str, Any]) -> dict[str, float] | None:
 
 
 def _groups(audit: Audit) -> dict[str, list[dict[str, Any]]]:
-    """Return what all predicates did together in each group, by what rows are grouped by."""
+    """Return the figures of all predicates together for each group, by grouping."""
     sums: dict[tuple[str, str], list[int]] = {}
     columns = ("n", "n_correct", "n_true_positive", "n_false_positive")
     for row in audit.groups.to_pylist():

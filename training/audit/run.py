@@ -1,9 +1,9 @@
-"""Is it still right? What was served, joined to what the next trace shows became of the files.
+"""Audits of served predictions, joined to the outcomes in the next trace.
 
 <registry>/audits/<dataset>.json       figures, breaches and drift (`Audit.to_json`)
 <registry>/audits/<dataset>.parquet    the figures by hour, user and client
-<registry>/audits/<dataset>.html       all of it, to look at
-<registry>/bounds.json                 what the newest know of each bound (`registry.bounds`)
+<registry>/audits/<dataset>.html       the page
+<registry>/bounds.json                 each bound's standing (`registry.bounds`)
 """
 
 from __future__ import annotations
@@ -46,26 +46,25 @@ from birthmark.training.statistics.standing import BURST, by_key, in_words, key_
 log = logging.getLogger(__name__)
 
 _NOTHING_JOINED = Verdict(
-    "It is not known: no answer could be joined to a file of the trace.",
-    "There is nothing to compare.",
-    "See that the log tells names, users and clients as the trace does, or match by less of them.",
+    "Unknown: no answer could be joined to a file of the trace.",
+    "There is nothing to compare with.",
+    "Check that the log's names, users and clients agree with the trace's, or match by fewer.",
 )
 
 LOOK_BACK = 90
-"""How many audits before this one count as evidence."""
+"""Number of earlier audits that count as evidence."""
 
 
 @dataclass
 class Audit:
-    """What an audit found on `dataset`, of `servers`, with operations from `since` to `until`.
+    """An audit of `dataset`, of `servers`, with operations from `since` to `until`.
 
-    `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version
-    of models that cannot be loaded, `damaged` tells of files of the log that cannot be read, and
-    `set_aside` counts rows by file that tell impossible times.
-    `growth` is this night's of the bets against each bound (`statistics.sequential`), `needed` the
-    evidence (log10) from which one is broken, and `broken` the keys of those that are; `breaches`
-    are the reasons by key for those of `version`, the published one. `drift` is None where there is
-    too little to judge, or no profile to compare with. `before` is what the audit before found.
+    `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version of
+    models that cannot be loaded, `damaged` has unreadable files of the log, and `set_aside` counts
+    rows with impossible times by file. `growth` is this night's growth of the bets against each
+    bound (`statistics.sequential`), `needed` the evidence (log10) that breaks a bound, and `broken`
+    the keys of broken bounds; `breaches` are the reasons by key for `version`, the published one.
+    `drift` is None if there is too little data, or no profile. `before` is the previous audit.
     """
 
     dataset: str
@@ -93,39 +92,41 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """What all of it comes to."""
+        """The verdict of the audit."""
         nights = [*filter(None, [self.before]), Night.of(self.dataset, self.figures.to_pylist())]
         return of_nights(nights, self._to_do()) if nights[-1].n else _NOTHING_JOINED
 
     def _to_do(self) -> Iterator[str]:
-        told = self._told()
+        rows_by_key = self._rows_by_key()
         if self.breaches:
-            what = named(told[key] for key in self.breaches)
-            yield f"Train on newer days: there is no yes to {what} until a new model is published."
+            what = named(rows_by_key[key] for key in self.breaches)
+            yield f"Train on newer days: {what}: no yes until a new model is published."
         if self.over():
-            what = named(over(row for key, row in told.items() if key not in self.breaches))
-            yield f"Beware of a yes to {what}: more of them were wrong than was promised."
+            what = named(over(row for key, row in rows_by_key.items() if key not in self.breaches))
+            yield f"Beware of a yes to {what}: more were wrong than the bound allows."
         if self.drift:
             changes = counted(len(self.drift), "changes")
-            yield f"Train on newer days: other files are created ({changes} below)."
-        if told and all(row["block_seconds"] < BURST for row in told.values() if row["n"]):
-            yield "Audit a whole day: this time is too short to tell whether the bounds hold."
+            yield f"Train on newer days: the created files changed ({changes} below)."
+        if rows_by_key and all(
+            row["block_seconds"] < BURST for row in rows_by_key.values() if row["n"]
+        ):
+            yield "Audit a whole day: this time is too short to test the bounds."
 
     def bounds_in_words(self) -> str:
-        """Return what is known of all bounds together."""
-        return in_words(self._told().values())
+        """Return the standing of all bounds in words."""
+        return in_words(self._rows_by_key().values())
 
     def over(self) -> list[str]:
-        """Return the bounds that false positives exceed, without `breaches`, and the reasons."""
-        told = self._told()
-        rows = over(row for key, row in told.items() if key not in self.breaches)
+        """Return the exceeded bounds that are not among `breaches`, with reasons."""
+        rows_by_key = self._rows_by_key()
+        rows = over(row for key, row in rows_by_key.items() if key not in self.breaches)
         return [f"{key_of(row)}: {row['standing']}: {_reason(row, self)}" for row in rows]
 
-    def _told(self) -> dict[str, Mapping[str, Any]]:
+    def _rows_by_key(self) -> dict[str, Mapping[str, Any]]:
         return by_key(self.figures.to_pylist(), self.version)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the audit, but for its groups, as JSON objects."""
+        """Return the audit as JSON objects, without its groups."""
         own = {name: value for name, value in vars(self).items() if name != "groups"}
         return own | {
             "since": self.since.isoformat(),
@@ -144,10 +145,10 @@ def audit(
     joining: Joining | None = None,
     leave_out: bool = False,
 ) -> Audit:
-    """Compare what the log at `log` says was served with what `dataset` shows.
+    """Compare the predictions in `log` with the outcomes in `dataset`.
 
-    `leave_out` leaves out lives that loss may have touched. Nothing is written: see `keep`. Raises
-    OSError where there is no log, and ValueError for a dataset that shows no file.
+    `leave_out` leaves out lives that loss may have affected. Nothing is written: see `keep`. Raises
+    OSError without a log, and ValueError for a dataset without files.
     """
     joining = joining or Matching().joining()
     files, names, _ = without_loss(read_files(dataset), read_names(dataset), leave_out)
@@ -155,7 +156,7 @@ def audit(
         raise ValueError(f"{dataset}: expected files, found none")
     since = pc.min(files["first_seen"]).as_py()
     until = pc.max(files["observed_until"]).as_py()
-    # Links and renames make names, too, but nobody asks what will become of those.
+    # Links and renames make names, too, but are not predicted.
     created = names.filter(pc.fill_null(pc.equal(names["how_born"], "create"), False))
     lives = {"file": births(files), "name": births(created)}
     name, version = dataset.resolve().name, registry.current()
@@ -176,7 +177,7 @@ def keep(registry: Registry, found: Audit) -> None:
     """Write an audit into the registry; predicates whose bound is broken abstain from now on."""
     from birthmark.training.audit.page import render
 
-    # First what has an effect: an audit that is there has had it.
+    # First the effects: an existing audit means that they are done.
     if found.version is not None:
         abstentions.add(registry, found.version, found.breaches)
     groups = pa.BufferOutputStream()
@@ -189,13 +190,13 @@ def keep(registry: Registry, found: Audit) -> None:
     bounds.keep(registry, audits(registry))
 
 
-def is_kept(registry: Registry, dataset: str) -> bool:
-    """Tell whether an audit of a dataset of this name is kept."""
+def is_stored(registry: Registry, dataset: str) -> bool:
+    """Return whether an audit of a dataset of this name is stored."""
     return f"{dataset}.json" in registry.names(AUDITS)
 
 
 def audits(registry: Registry) -> list[dict[str, Any]]:
-    """Return what was kept of all audits (`Audit.to_json`), in the order of time."""
+    """Return all stored audits (`Audit.to_json`), in the order of time."""
     found = []
     for name in registry.names(AUDITS):
         if name.endswith(".json"):
@@ -211,7 +212,7 @@ _WHOSE = ["model", "kind", "point"]
 
 
 def _groups(registry: Registry, log: LogFiles, found: Audit) -> Iterator[tuple[Answered, pa.Table]]:
-    """Yield the log's rows by the model that answered, those of one together."""
+    """Yield the log's rows of each model that answered."""
     tables: dict[tuple[str, str, str], list[pa.Table]] = {}
     around = timedelta(seconds=found.joining.tolerance)
     for table in log.tables(found.since - around, found.until + around):
@@ -232,7 +233,7 @@ def _groups(registry: Registry, log: LogFiles, found: Audit) -> Iterator[tuple[A
 def _one(
     found: Audit, answered: Answered, rows: pa.Table, lives: Mapping[str, pa.Table]
 ) -> Figures:
-    """Join and judge what one model answered."""
+    """Join the answers of one model, and compute their figures."""
     joins: dict[str, Join] = {}
     for subject, own in lives.items():
         joins[subject] = join(rows, own, found.joining)
@@ -252,13 +253,13 @@ def _one(
 
 
 def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
-    """Weigh the evidence against each bound, of this night and those before."""
+    """Weigh the evidence of this night and earlier ones against each bound."""
     for each in every:
         for key, grown in each.growth.items():
             held = found.growth.get(key, [0.0] * len(grown))
             found.growth[key] = [float(one + other) for one, other in zip(held, grown, strict=True)]
     before = [each for each in audits(registry) if each["dataset"] != found.dataset]
-    # Each server has its own nights, of which the level allows so many a year.
+    # The level of the test is per server, which has its own nights.
     watched = {tuple(each["servers"]) for each in before} | {tuple(found.servers)}
     before = [each for each in before if each["servers"] == found.servers]
     before = [each for each in before if each["until"] <= found.until.isoformat()][-LOOK_BACK:]
@@ -277,7 +278,7 @@ def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
 
 
 def _weigh(row: dict[str, Any], weights: Mapping[str, float], found: Audit) -> None:
-    """Say of one row what is known of its bound, and of the published version if it is broken."""
+    """Set the standing of one row's bound, and the breach if the published version breaks it."""
     key = key_of(row)
     row |= {"evidence": weights[key], "broken": key in found.broken}
     row["standing"] = of_row(row)
@@ -287,7 +288,7 @@ def _weigh(row: dict[str, Any], weights: Mapping[str, float], found: Audit) -> N
 
 
 def _nights(before: Iterable[Mapping[str, Any]], found: Audit, key: str) -> list[Floats]:
-    """Return the growth of bets against a bound, since it was last called broken."""
+    """Return the growth of the bets against a bound since it was last broken."""
     nights: list[Floats] = []
     for each in before:
         if key in each["broken"]:
@@ -300,5 +301,5 @@ def _nights(before: Iterable[Mapping[str, Any]], found: Audit, key: str) -> list
 def _reason(row: Mapping[str, Any], found: Audit) -> str:
     return (
         f"{row['false_positives']:.2f}% false positives on {found.dataset}"
-        f" ({row['n_false_positive']:,} of {row['n']:,}), promised at most {row['bound']:g}%"
+        f" ({row['n_false_positive']:,} of {row['n']:,}), bound {row['bound']:g}%"
     )

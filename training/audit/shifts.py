@@ -1,13 +1,12 @@
-"""What changed among the files that are created, since the model's days.
+"""Drift: changes among the created files since the model's training data.
 
-Each value of `learn.profile` (a suffix, a user) is compared: its share of a night's creates with
-that of the model's days. Files come in bursts, so that how far two shares may differ by chance is
-judged by how much blocks of time differ: by Welch's standard error, by that of blocks of one
-variance (which also knows of a value that is not there at all), or, where the model knows so many
-days, by that of one more day among these, whichever is largest. All values together are wrongly
-told to have changed with chance `ALPHA` at most, by Holm's procedure (`binomial.broken`).
-`ALPHA` is one in 365: where nothing changes, one night in a year is told to have. What differs by
-less than `FLOOR` is not told however sure it is.
+For each value of `learn.profile` (a suffix, a user), its share of a night's creates is compared
+with its share in training. Files come in bursts, so the standard error is estimated from blocks of
+time: Welch's, that of blocks with a common variance (which also covers values that are absent on
+one side), or, with enough days of training, that of one more day; the largest counts. The
+familywise error rate over all values is at most `ALPHA`, by Holm's procedure (`binomial.broken`).
+`ALPHA` is one in 365: without changes, one night a year is reported in error. Differences below
+`FLOOR` are not reported however significant they are.
 """
 
 from __future__ import annotations
@@ -26,20 +25,20 @@ from birthmark.training.statistics.binomial import broken
 from birthmark.training.statistics.bootstrap import ENOUGH_DAYS
 
 ALPHA = 1 / 365
-"""The chance, over all values and a night, to tell of a change where there is none."""
+"""Familywise error rate over all values of a night."""
 
 FLOOR = 0.02
-"""The least difference of shares that is told."""
+"""Least difference of shares that is reported."""
 
 FEWEST = 4
-"""A night of fewer blocks is not judged."""
+"""Least number of blocks of a night for a comparison."""
 
 Change = Literal["new", "vanished", "more", "fewer"]
 
 
 @dataclass(frozen=True)
 class Shift:
-    """A value whose share changed, in percent of all creates: `before`, and `now`."""
+    """A value whose share of all creates changed: percent `before` and `now`."""
 
     aspect: str
     value: str
@@ -49,12 +48,12 @@ class Shift:
     chance: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
+        """Return the shift as a JSON object."""
         return asdict(self)
 
 
 def shifts(learned: Profile, births: pa.Table, alpha: float = ALPHA) -> list[Shift] | None:
-    """Return what changed since `learned`, most first; None where there is too little to judge.
+    """Return the changes since `learned`, greatest first; None if there is too little data.
 
     `births` are those of a night's files table.
     """
@@ -64,8 +63,10 @@ def shifts(learned: Profile, births: pa.Table, alpha: float = ALPHA) -> list[Shi
     if night.blocks < FEWEST:
         return None
     found = list(_compared(learned, night))
-    told = broken([each.chance for each in found], alpha)
-    changed = [each for each, is_told in zip(found, told, strict=True) if is_told]
+    significant = broken([each.chance for each in found], alpha)
+    changed = [
+        each for each, is_significant in zip(found, significant, strict=True) if is_significant
+    ]
     return sorted(changed, key=lambda each: -abs(each.now - each.before))
 
 
@@ -74,7 +75,7 @@ def _compared(learned: Profile, night: Profile) -> Iterator[Shift]:
         for value in sorted(own.keys() | learned.counts.get(aspect, {}).keys()):
             was, now = learned.count(aspect, value), night.count(aspect, value)
             before, after = was.hits / learned.rows, now.hits / night.rows
-            # what is too small to be told still counts among what was looked at
+            # small differences still count as comparisons
             chance = 1.0
             if abs(after - before) >= FLOOR:
                 chance = _chance(learned, was, night, now)
@@ -89,7 +90,7 @@ def _change(before: float, after: float) -> Change:
 
 
 def _chance(learned: Profile, was: Count, night: Profile, now: Count) -> float:
-    """Return how likely shares differ so much by chance, by Student's t, two-sided."""
+    """Return the p-value of a difference of shares, by Student's t, two-sided."""
     difference = abs(was.hits / learned.rows - now.hits / night.rows)
     one, other = _scatter(learned, was), _scatter(night, now)
     blocks = learned.blocks, night.blocks
@@ -107,13 +108,13 @@ def _tail(difference: float, variance: float, freedom: int) -> float:
 
 
 def _scatter(own: Profile, count: Count) -> float:
-    """Return the sum of the squares by which blocks differ from the share, in mean blocks."""
+    """Return the sum of squared deviations of blocks from the share, in mean blocks."""
     share, mean = count.hits / own.rows, own.rows / own.blocks
     return (count.squares - 2 * share * count.cross + share**2 * own.squares) / mean**2
 
 
 def _of_days(own: Profile, count: Count) -> float:
-    """Return the variance of one more day's share about that of the model's days."""
+    """Return the variance of one more day's share about that of the training days."""
     days, hits = np.array(own.days, float), np.array(count.days, float)
     off = hits - count.hits / own.rows * days
     n = len(days)

@@ -1,1 +1,1 @@
-"""The thresholds of the published models, moved by what a follower sees, for services to obey."""
+"""Control of the published models' thresholds by the outcomes that a follower observes."""

@@ -1,4 +1,4 @@
-"""A control at work beside a follower: it knows what is published, counts, and tells services."""
+"""Control of thresholds in a follower: it counts outcomes and writes thresholds for services."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from birthmark.data.common import durable
 from birthmark.data.follow.mirror import Seen
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.control import Control, ControlSettings, FollowedControl, Row
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.parts import DamagedModelError, read_table, write_table
@@ -28,13 +28,16 @@ from birthmark.training.registry.published import NoModelError, Published, read_
 from birthmark.training.registry.versions import Registry
 
 EVERY = 1.0
-"""How often outcomes are counted, and thresholds told, seconds."""
+"""Interval at which outcomes are counted and thresholds written, seconds."""
 
-KEEP_EVERY = 10.0
-"""How often what is known is written down, for the next follower, seconds."""
+SAVE_EVERY = 10.0
+"""Interval at which the state is saved for the next follower, seconds."""
 
 MOST_WAITING = 50_000
-"""Of so many births that wait to be scored no more are taken."""
+"""Greatest number of births that wait to be scored."""
+
+MOST_OUTCOMES = 400_000
+"""Greatest number of outcomes that wait to be counted."""
 
 _STATE, _COUNTED = ".control", b"birthmark.counted_until"
 
@@ -43,7 +46,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Controlled:
-    """The published version, and what moves its thresholds."""
+    """The published version, and the control of its thresholds."""
 
     published: Published
     models: ModelSet[Any]
@@ -51,13 +54,12 @@ class _Controlled:
 
 
 class FollowerControl:
-    """Moves the thresholds of whatever a registry publishes, while a follower is at work.
+    """Moves the thresholds of a registry's published version during a follower's run.
 
-    Give it what the mirror of the live history sees (``data.follow.mirror.Mirror.heed``). It works
-    in a thread of its own; when that does not keep up, births are left out, and counted in
-    ``skipped``, as are those that it has no room for. The thresholds are told beside ``history``;
-    what the control knows is kept in ``out``, from which the next one goes on. Use it as a context
-    manager.
+    Its input is from the mirror of the live history (``data.follow.mirror.Mirror.heed``). It works
+    in a separate thread; births that exceed its speed or capacity are left out, and counted in
+    ``skipped``. It writes the thresholds beside ``history``, and saves its state in ``out``, from
+    which the next control resumes. Use it as a context manager.
     """
 
     def __init__(self, registry: Registry, history: Path, out: Path) -> None:
@@ -69,54 +71,58 @@ class FollowerControl:
         self._abstaining: Mapping[str, str] = {}
         self._regaining: dict[Row, Regaining] = {}
         self._waiting: list[Seen] = []
-        self._rows = 0
-        self._begun = self._kept = time.monotonic()
+        self._rows = self._outcomes = 0
+        self._begun = self._saved = time.monotonic()
         self._pool = ThreadPoolExecutor(1)
         self._running: Future[None] | None = None
 
     def __enter__(self) -> FollowerControl:
-        """Begin."""
+        """Return this control."""
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Count what has come, and keep it."""
+        """Count the pending outcomes, and save the state."""
         self._submit()
         self._pool.shutdown()
         if self._running is not None:
-            self._tell(self._running)
-        self._keep()
+            self._log_failure(self._running)
+        self._save()
 
     @property
     def skipped(self) -> int:
-        """How many births were left out."""
+        """The number of births and outcomes left out."""
         controlled = self._controlled
         return self._skipped + (controlled.control.left_out if controlled else 0)
 
     def heed(self, seen: Seen) -> None:
-        """Take what came to be known; called often, it returns at once."""
+        """Queue new births and outcomes; returns at once, as it is called often."""
         if self._rows + len(seen.births) > MOST_WAITING:
             self._skipped += len(seen.births)
             seen = Seen(seen.births.slice(0, 0), seen.outcomes, seen.clock)
+        if self._outcomes + len(seen.outcomes) > MOST_OUTCOMES:
+            self._skipped += len(seen.outcomes)
+            seen = Seen(seen.births, seen.outcomes.slice(0, 0), seen.clock)
         self._rows += len(seen.births)
+        self._outcomes += len(seen.outcomes)
         self._waiting.append(seen)
         is_free = self._running is None or self._running.done()
         if is_free and time.monotonic() - self._begun >= EVERY:
             if self._running is not None:
-                self._tell(self._running)
+                self._log_failure(self._running)
             self._submit()
 
     def _submit(self) -> None:
         self._begun = time.monotonic()
         self._running = self._pool.submit(self._work, self._waiting)
-        self._waiting, self._rows = [], 0
+        self._waiting, self._rows, self._outcomes = [], 0, 0
 
-    def _tell(self, done: Future[None]) -> None:
-        """Log why a step failed: answers must not end because thresholds no longer move."""
+    def _log_failure(self, done: Future[None]) -> None:
+        """Log the failure of a step. The follower continues, with fixed thresholds."""
         if (error := done.exception()) is not None:
             log.error("thresholds do not move: %s", error, exc_info=error)
 
     def _work(self, seen: list[Seen]) -> None:
-        self._look()
+        self._reload()
         if self._controlled is None or not seen:
             return
         control = self._controlled.control
@@ -124,11 +130,11 @@ class FollowerControl:
         control.became(pa.Table.from_batches([each.outcomes for each in seen]))
         control.count(seen[-1].clock)
         self._publish(self._controlled)
-        if time.monotonic() - self._kept >= KEEP_EVERY:
-            self._keep()
+        if time.monotonic() - self._saved >= SAVE_EVERY:
+            self._save()
 
-    def _look(self) -> None:
-        """Take up what is published now, if it is another than before."""
+    def _reload(self) -> None:
+        """Load the published version if it has changed."""
         stamp = self._registry.stamp(), self._registry.stamp(ABSTAINING)
         if stamp == self._stamp:
             return
@@ -141,15 +147,19 @@ class FollowerControl:
         self._stamp = stamp
 
     def _of(self, published: Published) -> _Controlled:
-        """Return what moves the thresholds of a version: what was kept of it goes on."""
+        """Return the control of a version, resumed from the saved state."""
         model = TrainedModel.load(published.directory, False, published.kind)
         models = model.of_kind(published.kind)
-        static = {(key, told): models.point(key, told).bounded for key in models for told in TOLD}
+        static = {
+            (key, scope): models.point(key, scope).bounded
+            for key in models
+            for scope in HISTORY_SCOPES
+        }
         settings = ControlSettings(bound=model.parameters["bound"])
         control, counted_until = Control(static, settings, published.version), 0
-        kept = self._read()
-        if kept is not None and kept[0].version == published.version:
-            control, counted_until = kept
+        saved = self._read()
+        if saved is not None and saved[0].version == published.version:
+            control, counted_until = saved
         followed = FollowedControl(models, model.predicates, control, counted_until)
         return _Controlled(published, models, followed)
 
@@ -166,20 +176,20 @@ class FollowerControl:
     def _publish(self, controlled: _Controlled) -> None:
         control, models = controlled.control, controlled.models
         rows = []
-        for (key, told), score in control.put_in_force().items():
-            own = control.control.controllers[key, told]
-            least = models.least_sum(key, score, told)
+        for (key, scope), score in control.put_in_force().items():
+            own = control.control.controllers[key, scope]
+            least = models.least_sum(key, score, scope)
             assert least is not None
             rows.append(
                 MovedThreshold(
                     predicate=key,
-                    told=told,
+                    told=scope,
                     calibrated=own.static,
                     score=score,
                     sum=least,
                     outcomes=own.outcomes,
                     false_positives=own.false_positives,
-                    regained=self._has_regained((key, told), control),
+                    regained=self._has_regained((key, scope), control),
                 )
             )
         published = controlled.published
@@ -193,7 +203,7 @@ class FollowerControl:
         thresholds.write(self._place, moved)
 
     def _has_regained(self, row: Row, control: FollowedControl) -> bool:
-        """Tell whether a predicate that abstains may be a yes again where so much is told."""
+        """Return whether a suppressed predicate has regained its yes at a history scope."""
         if row[0] not in self._abstaining:
             return False
         own = control.control.controllers[row]
@@ -202,14 +212,14 @@ class FollowerControl:
         regaining = self._regaining.setdefault(row, Regaining(bound, *counts))
         return regaining.count(control.counted_until, *counts)
 
-    def _keep(self) -> None:
-        """Write down what is known."""
-        self._kept = time.monotonic()
+    def _save(self) -> None:
+        """Save the state."""
+        self._saved = time.monotonic()
         if self._controlled is None:
             return
         control = self._controlled.control
         table = control.control.to_table()
         counted = {_COUNTED: str(control.counted_until).encode()}
-        told = table.replace_schema_metadata({**table.schema.metadata, **counted})
+        state = table.replace_schema_metadata({**table.schema.metadata, **counted})
         with durable.replaced(self._state) as path:
-            write_table(path, told)
+            write_table(path, state)

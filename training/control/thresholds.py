@@ -1,69 +1,141 @@
-"""The file in which a follower tells services the thresholds that outcomes have moved.
+"""The file of moved thresholds, which a follower writes for services.
 
-It stands beside the live history, and is replaced whole. Services obey it while they answer with
-the version and kind that it is of, at the point that keeps a bound.
+It is beside the live history, and is replaced atomically. Services apply it while they serve its
+version and kind at the bounded operating point, and while the live history is not stale.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from birthmark.data.common import durable
+from birthmark.data.common.numbers import Count, Instant, Score, Share
+from birthmark.data.common.regular import read_regular
+from birthmark.data.common.setting_errors import expected
+from birthmark.data.follow.beside import MOST_BYTES
 from birthmark.data.follow.beside import thresholds as of_history
 from birthmark.data.settings import Strict
-from birthmark.features.told import Told
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
+from birthmark.predictor.control.justified import most_false_positives, outcomes_to_lower
+from birthmark.predictor.control.settings import ControlSettings
+from birthmark.predictor.image.forest import NEVER
+from birthmark.training.control.regaining import outcomes_to_regain
+from birthmark_native import BM_PREDICATES_MAX
+
+_Name = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class MovedThreshold(Strict):
-    """A threshold in force, and what was counted since the version was published.
+    """A threshold in force, and the counts since the version was published.
 
-    ``score`` is the least that is a yes (None: there is none), ``sum`` the same as images count it
-    (``predictor.image.forest.Output``). A predicate whose bound an audit found broken has
-    ``regained`` its yes where the bets since then say that the bound is kept.
+    ``score`` is the least for a yes (None: there is no yes), and ``sum`` its equivalent in images
+    (``predictor.image.forest.Output``). A suppressed predicate has ``regained`` its yes if the bets
+    since then show that the bound is kept.
     """
 
-    predicate: str
-    told: Told
-    calibrated: float | None
-    score: float | None
-    sum: Annotated[int, Field(ge=0, lt=2**32)]
-    outcomes: int
-    false_positives: int
-    regained: bool = False
+    predicate: _Name
+    told: HistoryScope
+    calibrated: Score | None
+    score: Score | None
+    sum: Annotated[int, Field(strict=True, ge=0, le=NEVER)]
+    outcomes: Count
+    false_positives: Count
+    regained: Annotated[bool, Field(strict=True)] = False
 
 
 class MovedThresholds(Strict):
-    """The thresholds of one version; the outcomes known at `clock` (µs since the epoch) are in."""
+    """The thresholds of one version, with the outcomes known at `clock` (µs since the epoch)."""
 
-    version: str
-    kind: str
-    bound: float
-    clock: int
-    thresholds: list[MovedThreshold]
+    version: _Name
+    kind: _Name
+    bound: Share
+    clock: Instant
+    thresholds: Annotated[
+        list[MovedThreshold], Field(max_length=BM_PREDICATES_MAX * len(HISTORY_SCOPES))
+    ]
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        rows = [(row.predicate, row.told) for row in self.thresholds]
+        if len(set(rows)) < len(rows):
+            raise ValueError("expected each predicate and history scope once")
+        return self
+
+
+class InvalidThresholdsError(ValueError):
+    """Invalid thresholds, which are not applied; `field` is the place of the first error."""
+
+    def __init__(self, field: str, what: str, found: Any = None) -> None:
+        super().__init__(f"{field}: {what}" if field else what)
+        self.field, self.what, self.found = field, what, found
 
 
 def beside(history: Path) -> Path:
-    """Return the path of the thresholds that belong to a live history."""
+    """Return the path of the thresholds of a live history."""
     return of_history(history)
 
 
 def write(path: Path, moved: MovedThresholds) -> None:
-    """Replace the file."""
+    """Replace the file of thresholds."""
     durable.write_text(path, moved.model_dump_json() + "\n")
 
 
 def read(path: Path) -> MovedThresholds | None:
-    """Return what is there, None if nothing is; raise `ValueError`, naming the file, for others."""
+    """Return the thresholds in a file; None if it does not exist; raise `ValueError` for others."""
     try:
-        content = path.read_bytes()
+        return parse(read_regular(path, MOST_BYTES))
     except FileNotFoundError:
         return None
+    except InvalidThresholdsError as error:
+        raise ValueError(f"{path}: expected thresholds: {error}") from None
+
+
+def parse(content: bytes | str) -> MovedThresholds:
+    """Return thresholds from JSON; raise `InvalidThresholdsError` for others."""
     try:
         return MovedThresholds.model_validate_json(content)
     except ValidationError as error:
-        raise ValueError(
-            f"{path}: expected thresholds as a follower writes them: {error}"
-        ) from None
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InvalidThresholdsError(place, expected(first), first["input"]) from None
+
+
+def check(moved: MovedThresholds, calibrated: Mapping[str, Sequence[int]], bound: float) -> None:
+    """Raise `InvalidThresholdsError` for thresholds that contradict their counts.
+
+    ``calibrated`` has the sums of the calibrated thresholds by predicate, for each of
+    ``HISTORY_SCOPES`` (``Answerer.calibrated``); ``bound`` is that of the training. The counts are
+    trusted, because only the follower has seen the outcomes.
+    """
+    if moved.bound != bound:
+        raise InvalidThresholdsError("bound", f"expected {bound}, the version's own", moved.bound)
+    settings = ControlSettings(bound=bound)
+    for place, row in enumerate(moved.thresholds):
+        field, what = "predicate", "expected a predicate of the version whose threshold can move"
+        if (own := calibrated.get(row.predicate)) is not None:
+            field, what = _fault(row, own[HISTORY_SCOPES.index(row.told)], settings)
+        if what:
+            found = getattr(row, field)
+            raise InvalidThresholdsError(f"thresholds.{place}.{field}", what, found)
+
+
+def _fault(row: MovedThreshold, own: int, settings: ControlSettings) -> tuple[str, str]:
+    """Return the member of a threshold that the others contradict, and the error; "" if none."""
+    can_be_yes = row.sum != NEVER
+    if row.false_positives > row.outcomes:
+        return "false_positives", f"expected at most {row.outcomes}, the outcomes"
+    if row.score is None and can_be_yes:
+        return "sum", f"expected {NEVER}, as no score is a yes"
+    if row.sum < own and row.outcomes < (least := outcomes_to_lower(settings)):
+        return "outcomes", f"expected {least} or more for a threshold below the calibrated one"
+    if row.sum > own and not row.false_positives:
+        return "false_positives", "expected 1 or more for a threshold above the calibrated one"
+    if can_be_yes and row.false_positives > (most := most_false_positives(settings, row.outcomes)):
+        return "false_positives", f"expected at most {most:g} if there can be a yes"
+    if row.regained and row.outcomes < (least := outcomes_to_regain(settings.bound)):
+        return "outcomes", f"expected {least} or more to regain the yes"
+    return "", ""

@@ -1,1 +1,1 @@
-"""A model put to the test on lives that it has not seen: cases, figures and curves, as tables."""
+"""Tests of a model on unseen lives: cases, figures and curves, as tables."""

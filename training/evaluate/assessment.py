@@ -1,4 +1,4 @@
-"""All that is told of a model's test: figures, curves, and whom it fails."""
+"""The results of a model's test: figures, curves, and breakdowns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from birthmark.training.statistics.bootstrap import SEED
 class Assessment:
     """The tables of `EVALUATION`, `CURVES`, `BREAKDOWN`, `ANSWERS` and `RELIABILITY` of one test.
 
-    The last two are empty of cases that are not a trained model's.
+    The last two are empty for cases outside of a trained model.
     """
 
     evaluation: pa.Table
@@ -51,23 +51,23 @@ def assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SE
 def _assess(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int) -> Tables:
     test = labelled(model.predicates, files, names, model.creates)
     tables = assess_cases(cases(model, test), test, files, seed)
-    said, reliability = answers(model, test)
-    return vars(replace(tables, answers=said, reliability=reliability))
+    answer_rows, reliability = answers(model, test)
+    return vars(replace(tables, answers=answer_rows, reliability=reliability))
 
 
 def assess_cases(
     found: Iterable[Case], test: Mapping[str, Labelled], files: pa.Table, seed: int = SEED
 ) -> Assessment:
-    """Return all that is told of cases; `files` has the directories that depth is known by."""
+    """Return the results for cases; `files` has the directories, which give the depth."""
     groups = {subject: groupings(own.lives, files) for subject, own in test.items()}
     figures: list[dict[str, Any]] = []
     points: list[dict[str, Any]] = []
     parts: list[dict[str, Any]] = []
     for case in found:
         figures += rows_of(case, seed)
-        said = {point: case.said(point) for point in case.thresholds}
-        if "bounded" in said:  # a model that is judged in two cases has its curves once
-            points += ({**case.names, **row} for row in curves(case.truth, case.scores, said))
+        by_point = {point: case.answers_at(point) for point in case.thresholds}
+        if "bounded" in by_point:  # a model with two cases has its curves once
+            points += ({**case.names, **row} for row in curves(case.truth, case.scores, by_point))
         parts += _parts(case, groups[case.subject])
     return Assessment(
         tabulate(figures),
@@ -79,5 +79,7 @@ def assess_cases(
 def _parts(case: Case, groups: Iterable[Grouping]) -> Iterable[dict[str, Any]]:
     for point in case.thresholds:
         for grouping in groups:
-            for row in break_down(grouping, case.known, case.truth, case.said(point), case.guess):
+            for row in break_down(
+                grouping, case.known, case.truth, case.answers_at(point), case.guess
+            ):
                 yield {**case.names, "point": point, **row}

@@ -1,4 +1,4 @@
-"""Whom a model fails: its figures by user, client and depth of directory."""
+"""Breakdown of a model's figures by user, client and depth of directory."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from birthmark.training.evaluate.depth import depths
 from birthmark.training.evaluate.evaluation import TABLE_6_5
 
 MOST = 10
-"""How many groups are shown; the rows of all smaller ones are one more, `other`."""
+"""Greatest number of groups; the rows of smaller ones form the group `other`."""
 
 BREAKDOWN = pa.schema(
     [
         *TABLE_6_5[:3],
-        field("point", pa.utf8(), "the threshold: accurate or bounded", nullable=False),
-        field("by", pa.utf8(), "what rows are grouped by: user, client or depth", nullable=False),
+        field("point", pa.utf8(), "the operating point: accurate or bounded", nullable=False),
+        field("by", pa.utf8(), "grouping: user, client or depth", nullable=False),
         field(
             "group",
             pa.utf8(),
-            "the caller's user or host, or how many directories below the root; other: the smaller"
+            "the caller's user or host, or the depth below the root; other: smaller groups"
             " groups; unknown",
             nullable=False,
         ),
-        field("n", pa.int64(), "rows of the group whose answer is known", nullable=False),
+        field("n", pa.int64(), "rows of the group with a known answer", nullable=False),
         field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
-        field("n_correct", pa.int64(), "predictions that came true", nullable=False),
-        field("n_true_positive", pa.int64(), "predictions of YES that came true", nullable=False),
-        field("n_false_positive", pa.int64(), "predictions of YES that did not", nullable=False),
+        field("n_correct", pa.int64(), "correct predictions", nullable=False),
+        field("n_true_positive", pa.int64(), "correct predictions of YES", nullable=False),
+        field("n_false_positive", pa.int64(), "wrong predictions of YES", nullable=False),
         field("correct", pa.float64(), "n_correct, percent of n"),
-        field("guess", pa.float64(), "what the training data's majority answer gets right there"),
+        field("guess", pa.float64(), "accuracy of the training data's majority answer, percent"),
         field("false_positives", pa.float64(), "n_false_positive, percent of n"),
         field("true_positives", pa.float64(), "n_true_positive, percent of n"),
     ]
@@ -47,7 +47,7 @@ BREAKDOWN = pa.schema(
 
 @dataclass(frozen=True)
 class Grouping:
-    """A way to group rows: what `by`, the groups' names, and the number of each row's."""
+    """A grouping of rows: its name `by`, the groups' names, and the group index of each row."""
 
     by: str
     names: list[str]
@@ -55,9 +55,10 @@ class Grouping:
 
 
 def groupings(lives: pa.Table, files: pa.Table, most: int = MOST) -> list[Grouping]:
-    """Return the ways to group `lives`, rows of a files or names table.
+    """Return the groupings of `lives`, rows of a files or names table.
 
-    `files` is the files table with the directories' rows. The `most` largest groups are kept.
+    `files` is the files table with the directories' rows. Only the `most` largest groups are
+    separate.
     """
     deep = depths(lives, files)
     found = {
@@ -69,13 +70,13 @@ def groupings(lives: pa.Table, files: pa.Table, most: int = MOST) -> list[Groupi
 
 
 def grouping(by: str, values: pa.Array | pa.ChunkedArray, most: int = MOST) -> Grouping:
-    """Return rows grouped by `values`, of which the `most` frequent are kept."""
+    """Return rows grouped by `values`; only the `most` frequent ones are separate."""
     text = pc.fill_null(pc.cast(values, pa.utf8()), "unknown")
     encoded = pa.chunked_array([text]) if isinstance(text, pa.Array) else text
     encoded = encoded.combine_chunks().dictionary_encode()
     names, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
     order = np.argsort(-np.bincount(codes, minlength=len(names)), kind="stable")
-    # A group of its own is no longer than the word that would stand for it.
+    # A single smaller group keeps its name.
     shown = order if len(order) <= most + 1 else order[:most]
     number = np.full(len(names), len(shown))
     number[shown] = np.arange(len(shown))
@@ -84,12 +85,12 @@ def grouping(by: str, values: pa.Array | pa.ChunkedArray, most: int = MOST) -> G
 
 
 def break_down(
-    grouping: Grouping, known: Bools, truth: Bools, said: Bools, guess: bool
+    grouping: Grouping, known: Bools, truth: Bools, answers: Bools, guess: bool
 ) -> Iterable[dict[str, Any]]:
-    """Return the rows of `BREAKDOWN` of answers `said`, without the columns that name them.
+    """Return the rows of `BREAKDOWN` for `answers`, without the columns that name them.
 
-    `known` says which rows `truth` and `said` are about, and `guess` is the training data's
-    majority answer.
+    `known` selects the rows of `truth` and `answers`, and `guess` is the training data's majority
+    answer.
     """
     of_row = grouping.of_row[known]
 
@@ -97,7 +98,14 @@ def break_down(
         return np.bincount(of_row[rows], minlength=len(grouping.names))
 
     everything = np.ones(len(truth), bool)
-    columns = (everything, truth, truth == said, truth & said, ~truth & said, truth == guess)
+    columns = (
+        everything,
+        truth,
+        truth == answers,
+        truth & answers,
+        ~truth & answers,
+        truth == guess,
+    )
     for name, *numbers in zip(grouping.names, *map(count, columns), strict=True):
         n, true, correct, hits, alarms, guessed = map(int, numbers)
         yield {

@@ -1,4 +1,4 @@
-"""What is judged: the scores that a kind of model gives to lives that it was not shown."""
+"""Cases of a test: the scores of one kind of model on unseen lives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats
-from birthmark.features.told import told_of
+from birthmark.features.history_scope import history_scopes
 from birthmark.predictor import Predicate, TrainedModel, births
 from birthmark.predictor.answers.operating_points import says_yes
 from birthmark.predictor.answers.point import POINTS, Point
@@ -22,19 +22,19 @@ from birthmark.predictor.predicates.predicate import Subject
 from birthmark.training.statistics.bootstrap import Blocks, blocks_of
 
 Known = Callable[[Subject, pa.Table], pa.Table]
-"""Makes the creates (`features.CREATES`) of births about a subject, as `TrainedModel.creates`."""
+"""Returns the creates (`features.CREATES`) of births, like `TrainedModel.creates`."""
 
 
 @dataclass(frozen=True)
 class Case:
     """One predicate and one kind of model, on the rows of a test.
 
-    `known` says of which rows of the test the trace tells the answer; `truth`, `scores` and the
-    `blocks` of time are of these only. `guess` is the training data's majority answer. A score that
-    reaches the threshold of a point is a yes; None is never reached. Only points that have one in
-    `thresholds` are judged. `bound` is the share of false positives that `bounded` is to keep.
-    `answers` are given where not all rows have the same threshold, as more is told of some than
-    of others: then `thresholds` are those of the rows of which most is told.
+    `known` selects the rows of the test with a known outcome; `truth`, `scores` and the `blocks` of
+    time are of these only. `guess` is the training data's majority answer. A score at or above the
+    threshold of an operating point is a yes; None is never reached. Only points in `thresholds` are
+    tested. `bound` is the limit on the share of false positives for `bounded`. `answers` are given
+    if the threshold depends on the row's history scope: then `thresholds` are those of the widest
+    scope.
     """
 
     subject: str
@@ -49,8 +49,8 @@ class Case:
     bound: float
     answers: Mapping[Point, Bools] = field(default_factory=dict)
 
-    def said(self, point: Point) -> Bools:
-        """Return the answers at a point."""
+    def answers_at(self, point: Point) -> Bools:
+        """Return the answers at an operating point."""
         if point in self.answers:
             return self.answers[point]
         return says_yes(self.scores, self.thresholds[point])
@@ -62,19 +62,19 @@ class Case:
 
 
 def majority(tally: Mapping[str, int]) -> bool:
-    """Return the answer that is more frequent in the training data: the best guess without a model.
+    """Return the majority answer of the training data: the best constant prediction.
 
-    YES where half of the known answers or more are (Table 6.5); NO where none is known. `tally`
-    is a `predictor.tally` of the training data.
+    YES if at least half of the known answers are (Table 6.5); NO without known answers. `tally` is
+    a `predictor.tally` of the training data.
     """
     return tally["known"] > 0 and 2 * tally["true"] >= tally["known"]
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """The births of a test, what was known of each at its creation, and what became of it.
+    """The births of a test, their creates, and their outcomes.
 
-    `answers` are those of the predicates, by key, as far as the trace tells.
+    `answers` are the predicates' known answers, by key.
     """
 
     lives: pa.Table
@@ -86,14 +86,14 @@ class Labelled:
     def of(
         cls, births: pa.Table, creates: pa.Table, predicates: Mapping[str, Predicate]
     ) -> Labelled:
-        """Return births, whose `creates` are in the same order, with what became of them."""
+        """Return births with their outcomes; `creates` are in the same order."""
         times = pc.fill_null(births["born"].cast(pa.int64()), 0).to_numpy()
         answers = {}
         for key, predicate in predicates.items():
             truth = predicate.evaluate(births)
-            told = truth.is_valid().to_numpy(zero_copy_only=False)
+            known = truth.is_valid().to_numpy(zero_copy_only=False)
             true = truth.drop_null().to_numpy(zero_copy_only=False).astype(bool)
-            answers[key] = told, true, blocks_of(times[told])
+            answers[key] = known, true, blocks_of(times[known])
         return cls(births, creates, predicates, answers)
 
     def case(
@@ -106,30 +106,30 @@ class Labelled:
         bound: float,
         answers: Mapping[Point, Bools] = {},
     ) -> Case:
-        """Return the case of predicate `key` and a model's `scores` and `answers` of all rows."""
-        told, truth, blocks = self.answers[key]
+        """Return the case of predicate `key`, with a model's `scores` and `answers`."""
+        known, truth, blocks = self.answers[key]
         predicate = self.predicates[key]
         return Case(
             predicate.subject,
             predicate.name,
             kind,
-            told,
+            known,
             truth,
-            np.asarray(scores[told], dtype=np.float64),
+            np.asarray(scores[known], dtype=np.float64),
             blocks,
             guess,
             thresholds,
             bound,
-            {point: own[told] for point, own in answers.items()},
+            {point: own[known] for point, own in answers.items()},
         )
 
 
 def labelled(
     predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table, known: Known
 ) -> dict[str, Labelled]:
-    """Return by subject the births that `predicates` are tested on; directories as they are seen.
+    """Return the births to test `predicates` on by subject, and directories as seen.
 
-    `files` and `names` are tables of `data.schema`; `known` makes the creates of births.
+    `files` and `names` are tables of `data.schema`; `known` returns the creates of births.
     """
     test = {}
     sources: dict[Subject, Callable[[], pa.Table]] = {
@@ -149,7 +149,7 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
     """Yield every predicate's case, kind by kind."""
     for kind, models in model.models.items():
         for own in test.values():
-            told = told_of(own.creates)
+            scopes = history_scopes(own.creates)
             for at, scores in _scored(models, own.creates):
                 for key in own.predicates:
                     points = {point: each.point(key) for point, each in at.items()}
@@ -160,14 +160,14 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
                         majority(model.tallies[key]),
                         {point: each.at(point) for point, each in points.items()},
                         model.limits.yes.bound,
-                        {p: scores[key] >= m.thresholds(key, p)[told] for p, m in at.items()},
+                        {p: scores[key] >= m.thresholds(key, p)[scopes] for p, m in at.items()},
                     )
 
 
 def _scored(
     models: ModelSet[Any], creates: pa.Table
 ) -> Iterator[tuple[dict[Point, ModelSet[Any]], dict[str, Floats]]]:
-    """Yield the models that answer at the same points, and their scores."""
+    """Yield the models with the same operating points, and their scores."""
     answering: dict[int, dict[Point, ModelSet[Any]]] = {}
     for point in POINTS:
         answering.setdefault(id(models.at(point)), {})[point] = models.at(point)
@@ -176,8 +176,8 @@ def _scored(
 
 
 def expect_births(dataset: Path, files: pa.Table) -> None:
-    """Raise ValueError where none of a dataset's `files` can be tested on: no creation is seen."""
+    """Raise ValueError if none of a dataset's `files` has a visible creation."""
     if not len(births(files)):
         raise ValueError(
-            f"{dataset}: expected files whose creation is seen, found none among {len(files):,}"
+            f"{dataset}: expected files with a visible creation, found none among {len(files):,}"
         )

@@ -1,9 +1,9 @@
 """Curves over all thresholds: calibration, precision and recall, and cost.
 
 The cost curve is Drummond and Holte's ("Cost curves: An improved method for visualizing classifier
-performance", Machine Learning 65, 2006): the expected cost as a share of the greatest there could
-be. They draw it over the probability-times-cost of yes; here the test's own share of yes is held
-fixed and the price of a false positive, in misses, is what varies.
+performance", Machine Learning 65, 2006): the expected cost as a share of the greatest possible.
+They draw it over the probability-times-cost of yes; here the share of yes is that of the test, and
+the price of a false positive, in misses, varies.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.evaluation import TABLE_6_5
 
 BINS = 10
-"""Of equal width, that the calibration curve puts scores into."""
+"""Number of bins of equal width in a calibration curve."""
 
 POINTS = 100
-"""The most points that are kept of a precision-recall curve."""
+"""Greatest number of points in a precision-recall curve."""
 
 PRICES: Floats = np.logspace(-3, 7, 11, base=2)
-"""What a false positive costs, in misses, along the cost curve."""
+"""Prices of a false positive, in misses, along the cost curve."""
 
 CURVES = pa.schema(
     [
@@ -50,17 +50,19 @@ CURVES = pa.schema(
 """Points of the curves of each predicate and kind of model, in order."""
 
 
-def curves(truth: Bools, scores: Floats, said: Mapping[Point, Bools]) -> Iterable[dict[str, Any]]:
+def curves(
+    truth: Bools, scores: Floats, answers: Mapping[Point, Bools]
+) -> Iterable[dict[str, Any]]:
     """Return the rows of `CURVES` of one predicate and model, without the columns that name them.
 
-    `said` are the answers at each point. There is no curve where `truth` is all yes or all no,
-    but for the calibration.
+    `answers` are those at each operating point. If `truth` is constant, there is only the
+    calibration.
     """
     if len(truth):
         yield from _calibration(truth, scores)
     if 0 < truth.sum() < len(truth):
         yield from _precision(truth, scores)
-        yield from _costs(truth, scores, said)
+        yield from _costs(truth, scores, answers)
 
 
 def _calibration(truth: Bools, scores: Floats) -> Iterable[dict[str, Any]]:
@@ -73,16 +75,18 @@ def _calibration(truth: Bools, scores: Floats) -> Iterable[dict[str, Any]]:
 
 def _precision(truth: Bools, scores: Floats) -> Iterable[dict[str, Any]]:
     precision, recall, _ = precision_recall_curve(truth, scores, drop_intermediate=True)
-    kept = np.unique(np.linspace(0, len(recall) - 1, POINTS).round().astype(int))
-    for x, y in zip(recall[kept], precision[kept], strict=True):
+    chosen = np.unique(np.linspace(0, len(recall) - 1, POINTS).round().astype(int))
+    for x, y in zip(recall[chosen], precision[chosen], strict=True):
         yield {"curve": "precision", "x": float(x), "y": float(y)}
 
 
-def _costs(truth: Bools, scores: Floats, said: Mapping[Point, Bools]) -> Iterable[dict[str, Any]]:
+def _costs(
+    truth: Bools, scores: Floats, answers: Mapping[Point, Bools]
+) -> Iterable[dict[str, Any]]:
     false, true, _ = roc_curve(truth, scores)
     lines = {"cost": (false, true), "cost_constant": (np.array([0.0, 1]), np.array([0.0, 1]))}
-    for point, answers in said.items():
-        rates = np.array([answers[~truth].mean()]), np.array([answers[truth].mean()])
+    for point, at_point in answers.items():
+        rates = np.array([at_point[~truth].mean()]), np.array([at_point[truth].mean()])
         lines[f"cost_{point}"] = rates
     for curve, (false, true) in lines.items():
         for x, y in zip(PRICES, costs(truth, false, true), strict=True):
@@ -90,9 +94,9 @@ def _costs(truth: Bools, scores: Floats, said: Mapping[Point, Bools]) -> Iterabl
 
 
 def costs(truth: Bools, false: Floats, true: Floats) -> Floats:
-    """Return at each of `PRICES` the least cost of thresholds, as a share of the greatest.
+    """Return the least cost of thresholds at each of `PRICES`, as a share of the greatest.
 
-    `false` and `true` are the thresholds' rates of yes among rows that are no and yes.
+    `false` and `true` are the thresholds' rates of yes among negative and positive rows.
     """
     n_true = truth.sum()
     of_yes = n_true / (n_true + PRICES * (len(truth) - n_true))

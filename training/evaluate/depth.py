@@ -1,4 +1,4 @@
-"""How deep in the tree of directories files are born, as far as a trace tells."""
+"""Depth of births in the tree of directories, as far as a trace shows it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ Place = tuple[str, bytes]
 
 
 def depths(lives: pa.Table, files: pa.Table) -> npt.NDArray[np.int64]:
-    """Return how many directories below the root each of `lives` is born; -1 where not known.
+    """Return the depth below the root of the directory of each of `lives`; -1 if unknown.
 
     `lives` are rows of a files or names table, or of `features.DIRECTORIES`; `files` is the files
-    table that has the directories' rows. From a directory it goes up from parent to parent; where
-    the trace shows none above, is the top. The root of a server is the top that most of its lives
-    are below; under another, where that is in the tree is not known. In the root itself the depth
-    is 0.
+    table with the directories' rows. A directory without a known parent is a top. The root of a
+    server is the top above most of its lives; the depth below other tops is unknown. In the root
+    the depth is 0.
     """
     places, of_row = _places(lives)
     parents = _parents(files)
@@ -32,7 +31,7 @@ def depths(lives: pa.Table, files: pa.Table) -> npt.NDArray[np.int64]:
 
 
 def _places(lives: pa.Table) -> tuple[list[Place | None], npt.NDArray[np.int64]]:
-    """Return the different directories that lives are born in, and the number of each life's."""
+    """Return the distinct directories of births, and the index of each life's."""
     above = "dir_fh" if "dir_fh" in lives.column_names else "parent_fh"
     pairs = pa.table(
         {"server": pc.cast(lives["server"], pa.utf8()), "dir_fh": lives[above]}
@@ -47,16 +46,16 @@ def _places(lives: pa.Table) -> tuple[list[Place | None], npt.NDArray[np.int64]]
 
 
 def _parents(files: pa.Table) -> dict[Place, Place]:
-    """Return the directory that each directory was in first."""
-    wanted = pc.and_(pc.equal(files["kind"], "directory"), files["dir_fh"].is_valid())
-    rows = files.filter(pc.fill_null(wanted, False))
+    """Return the first parent of each directory."""
+    has_parent = pc.and_(pc.equal(files["kind"], "directory"), files["dir_fh"].is_valid())
+    rows = files.filter(pc.fill_null(has_parent, False))
     servers = pc.cast(rows["server"], pa.utf8()).to_pylist()
     own, above = (zip(servers, rows[c].to_pylist(), strict=True) for c in ("fh", "dir_fh"))
     return dict(reversed(list(zip(own, above, strict=True))))
 
 
 def _climb(place: Place | None, parents: dict[Place, Place]) -> tuple[Place | None, int]:
-    """Return the top above a place and the steps to it; no top where the way goes in a circle."""
+    """Return the top above a place and the steps to it; no top if the parents form a cycle."""
     if place is None:
         return None, 0
     passed = {place}

@@ -1,4 +1,4 @@
-"""What files of one kind of name are like: their number, cost, sizes and lifespans (thesis 6.2)."""
+"""Number, cost, sizes and lifespans of files by pattern of name (thesis 6.2)."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ PREFIX = 5
 """Bytes of the prefix that stands for names without a period (as `#pico` in Table 6.1)."""
 
 PREFIX_NAMES = 10
-"""How many different names must share a prefix to be shown by it."""
+"""Least number of distinct names for a prefix pattern."""
 
 ENOUGH = 10
-"""Created files without which a lifespan's distribution is not shown (section 6.2)."""
+"""Least number of created files for a distribution of lifespans (section 6.2)."""
 
 BLOCK = 8192
-"""Bytes of the blocks that cost is counted in (section 6.2)."""
+"""Bytes of the blocks in the cost (section 6.2)."""
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-"""What a box plot shows: the least, 5%, the quartiles, 95%, the greatest."""
+"""Quantiles in a box plot: minimum, 5%, quartiles, 95%, maximum."""
 
 _BOX = pa.list_(pa.float64(), len(QUANTILES))
 
 DISTRIBUTIONS = pa.schema(
     [
         field("name", pa.binary(), "*.suffix, prefix* or a whole name", nullable=False),
-        field("count", pa.int64(), "file lives with such a name that were touched", nullable=False),
-        field("created", pa.int64(), "those whose creation was seen", nullable=False),
-        field("alive", pa.int64(), "those created whose death was not seen", nullable=False),
+        field("count", pa.int64(), "file lives with such a name that were used", nullable=False),
+        field("created", pa.int64(), "those with a visible creation", nullable=False),
+        field("alive", pa.int64(), "those created without a visible death", nullable=False),
         field("cost", pa.float64(), "count + 0.125 × 8K blocks read or written", nullable=False),
         field("size", _BOX, "QUANTILES of the largest size seen, bytes; null: never seen"),
         field(
             "lifespan",
             _BOX,
-            "QUANTILES of the seconds that the created ones lived, or where alive were watched;"
-            " null: fewer than 10 were created",
+            "QUANTILES of the lifespans of the created ones, seconds, or until the end of"
+            " observation; null: fewer than 10 were created",
         ),
     ]
 )
@@ -52,9 +52,9 @@ DISTRIBUTIONS = pa.schema(
 def distributions(files: pa.Table, top: int = 20) -> pa.Table:
     """Return the `top` patterns of names by cost, as a table of `DISTRIBUTIONS`.
 
-    Every regular file counts once, under the name it was born with. The thesis counts accesses
-    of a name; its tables give locks, which every user of one touches several times, a cost equal
-    to their count, so an access there is a file's use, not an operation on it.
+    Every regular file counts once, under its first name. The thesis counts accesses of a name. Its
+    tables give locks, on which every user makes several operations, a cost equal to their count, so
+    an access is the use of a file, not an operation on it.
     """
     files = files.filter(
         pc.and_(pc.fill_null(pc.equal(files["kind"], "file"), False), files["name"].is_valid())
@@ -90,10 +90,10 @@ def distributions(files: pa.Table, top: int = 20) -> pa.Table:
 
 
 def patterns(names: Iterable[bytes]) -> Mapping[bytes, bytes]:
-    """Map each of the different `names` to the pattern that it is shown under.
+    """Map each of the distinct `names` to its pattern.
 
-    That is `*.suffix` after its last period; or where it has none, its first five bytes as
-    `prefix*` if ten or more such names share them; or else the name itself.
+    The pattern is `*.suffix` after the last period; without a period, `prefix*` of its first five
+    bytes if ten or more such names share them; or else the name itself.
     """
     names = list(names)
     shared = Counter(name[:PREFIX] for name in names if _suffix(name) is None)

@@ -1,4 +1,4 @@
-"""How well a trained model predicts files and names that it has not seen (thesis 6.3.5)."""
+"""Accuracy of a trained model on unseen files and names (thesis 6.3.5)."""
 
 from __future__ import annotations
 
@@ -23,23 +23,22 @@ from birthmark.training.statistics.standing import BURST, of_row
 __all__ = ["EVALUATION", "STANDING", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
 
 TABLE_6_5 = [
-    field("subject", pa.utf8(), "what the predicate is about: file or name", nullable=False),
+    field("subject", pa.utf8(), "subject of the predicate: file or name", nullable=False),
     field("predicate", pa.utf8(), "its name, as in Tables 6.4 to 6.8", nullable=False),
     field("model", pa.utf8(), "the kind of model", nullable=False),
-    field("n", pa.int64(), "rows whose answer is known: all that is tested", nullable=False),
-    field("n_unknown", pa.int64(), "rows whose answer the trace does not tell", nullable=False),
+    field("n", pa.int64(), "rows with a known answer: all that is tested", nullable=False),
+    field("n_unknown", pa.int64(), "rows without a known answer", nullable=False),
     field("n_true", pa.int64(), "rows that satisfied the predicate", nullable=False),
-    field("n_correct", pa.int64(), "predictions that came true", nullable=False),
-    field("n_true_positive", pa.int64(), "predictions of YES that came true", nullable=False),
-    field("n_false_positive", pa.int64(), "predictions of YES that did not", nullable=False),
+    field("n_correct", pa.int64(), "correct predictions", nullable=False),
+    field("n_true_positive", pa.int64(), "correct predictions of YES", nullable=False),
+    field("n_false_positive", pa.int64(), "wrong predictions of YES", nullable=False),
     field("correct", pa.float64(), "n_correct, percent of n"),
     field("occurs", pa.float64(), "n_true, percent of n"),
-    field("guess", pa.float64(), "what the training data's majority answer gets right, percent"),
+    field("guess", pa.float64(), "accuracy of the training data's majority answer, percent"),
     field(
         "delta_error",
         pa.float64(),
-        "errors that the guess makes and the model does not, percent of the guess's errors;"
-        " null where the guess makes none",
+        "error reduction against the guess, percent of its errors; null if the guess makes none",
     ),
     field("incorrect", pa.float64(), "100 less correct, percent"),
     field("false_positives", pa.float64(), "n_false_positive, percent of n"),
@@ -47,13 +46,13 @@ TABLE_6_5 = [
     field("precision", pa.float64(), "n_true_positive, percent of all predictions of YES"),
     field("recall", pa.float64(), "n_true_positive, percent of n_true"),
 ]
-"""What follows from the answers alone: the columns of Table 6.5, and the counts behind them."""
+"""Columns from the answers alone: those of Table 6.5, and their counts."""
 
 STANDING = field(
     "standing",
     pa.utf8(),
-    "what is known of the bound: holds, not enough seen, above it today, or shown broken; null"
-    " where none is promised, or where the model abstains",
+    "standing of the bound: holds, not enough seen, above it today, or shown broken; null without"
+    " a bound, or if the model abstains",
 )
 
 _ENDS = {"low": "lower", "high": "upper"}
@@ -64,15 +63,15 @@ EVALUATION = pa.schema(
         field(
             "point",
             pa.utf8(),
-            "the threshold: accurate, right most often, or bounded, false positives kept rare",
+            "operating point: accurate (fewest errors), or bounded (few false positives)",
             nullable=False,
         ),
-        field("threshold", pa.float64(), "the least score that is a YES; null: none is"),
-        field("bound", pa.float64(), "false positives that were promised at most, percent of n"),
+        field("threshold", pa.float64(), "the least score for a YES; null: never"),
+        field("bound", pa.float64(), "bound on false positives, percent of n"),
         field(
             "abstained",
             pa.bool_(),
-            "whether no threshold could keep the bound, so that every answer is no",
+            "whether the model abstains, because no threshold kept the bound",
             nullable=False,
         ),
         *TABLE_6_5[3:],
@@ -82,48 +81,48 @@ EVALUATION = pa.schema(
             for name in INTERVALS
             for end, word in _ENDS.items()
         ),
-        field("blocks", pa.int64(), "blocks of time that were drawn for it", nullable=False),
-        field("block_seconds", pa.int64(), "how long each block is", nullable=False),
-        field("seed", pa.int64(), "the seed of the draws", nullable=False),
+        field("blocks", pa.int64(), "blocks of time in the bootstrap", nullable=False),
+        field("block_seconds", pa.int64(), "length of each block, seconds", nullable=False),
+        field("seed", pa.int64(), "seed of the bootstrap", nullable=False),
         field(
             "chance",
             pa.float64(),
-            "how likely so many false positives are, or more, if their rate is the bound; null"
-            " where blocks are shorter than a minute, so that one burst of files spans many",
+            "p-value of the false positives if their rate is the bound; null for blocks shorter"
+            " than a minute, because one burst of files spans many",
         ),
         field(
             "broken",
             pa.bool_(),
-            "whether that is too unlikely to be sampling: the bound did not hold",
+            "whether the p-value shows the bound broken",
         ),
         STANDING,
     ]
 )
-"""One row per predicate, kind of model and point.
+"""One row per predicate, kind of model and operating point.
 
-A percentage of nothing is null, and so is what needs a bound where there is none.
+A percentage of nothing is null, and so are columns about a bound without one.
 """
 
 
 def score(truth: pa.BooleanArray, predicted: pa.BooleanArray, guess: bool) -> dict[str, Any]:
-    """Return the columns of `TABLE_6_5` that follow from one set of predictions.
+    """Return the columns of `TABLE_6_5` for one set of predictions.
 
-    `truth` holds null where the answer is unknown; those rows count nowhere else. `guess` is the
+    `truth` is null for unknown answers; those rows count only in `n_unknown`. `guess` is the
     training data's majority answer.
     """
     known = truth.is_valid()
-    true, said = (
+    true, answers = (
         answers.filter(known).to_numpy(zero_copy_only=False).astype(bool)
         for answers in (truth, predicted)
     )
-    return {"n_unknown": truth.null_count, **counts(true, said, guess)}
+    return {"n_unknown": truth.null_count, **counts(true, answers, guess)}
 
 
 def evaluate(model: TrainedModel, files: pa.Table, names: pa.Table, seed: int = SEED) -> pa.Table:
-    """Test every predicate of `model`, by every kind of model it holds, on a period's lives.
+    """Test every predicate of `model`, with each of its kinds, on a period's lives.
 
-    `files` and `names` are tables of `data.schema`, of which only the births count; `seed` is that
-    of the confidence intervals. Returns a table of `EVALUATION`.
+    `files` and `names` are tables of `data.schema`; only their births count. `seed` is that of the
+    confidence intervals. Returns a table of `EVALUATION`.
     """
     tests = by_kind(_evaluate, model, files, names, seed)
     return tabulate(row for tables in tests for row in tables["evaluation"].to_pylist())
@@ -138,7 +137,7 @@ def _evaluate(
 
 
 def rows_of(case: Case, seed: int = SEED) -> list[dict[str, Any]]:
-    """Return a case's rows, one per point, without what needs the others: `broken`, `standing`."""
+    """Return a case's rows, one per operating point, without `broken` and `standing`."""
     return [_row(case, point, seed) for point in case.thresholds]
 
 
@@ -158,14 +157,14 @@ def _model(row: dict[str, Any]) -> str:
 
 
 def _judge(rows: list[dict[str, Any]]) -> None:
-    """Say of all bounds of a model, taken together, which are broken, and what is known of each."""
+    """Set `broken` and `standing` for all bounds of a model together."""
     for row, broken in zip(rows, binomial.broken([row["chance"] for row in rows]), strict=True):
         row["broken"] = broken
         row["standing"] = of_row(row)
 
 
 def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
-    said, blocks = case.said(point), case.blocks
+    answers, blocks = case.answers_at(point), case.blocks
     bounded = point == "bounded"
     return {
         **case.names,
@@ -174,16 +173,16 @@ def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
         "bound": percent(case.bound, 1) if bounded else None,
         "abstained": bounded and case.thresholds[point] is None,
         "n_unknown": len(case.known) - len(case.truth),
-        **counts(case.truth, said, case.guess),
+        **counts(case.truth, answers, case.guess),
         "brier": brier(case.truth, case.scores),
-        **intervals(case.truth, said, case.scores, blocks, seed),
+        **intervals(case.truth, answers, case.scores, blocks, seed),
         "blocks": blocks.count,
         "block_seconds": blocks.seconds if blocks.count else DAY,
         "seed": seed,
-        "chance": _chance(case, said) if bounded and blocks.seconds >= BURST else None,
+        "chance": _chance(case, answers) if bounded and blocks.seconds >= BURST else None,
     }
 
 
-def _chance(case: Case, said: Bools) -> float:
-    alarms = case.blocks.sums(said & ~case.truth)
+def _chance(case: Case, answers: Bools) -> float:
+    alarms = case.blocks.sums(answers & ~case.truth)
     return binomial.excess(alarms, case.blocks.sums(case.known[case.known]), case.bound)

@@ -1,4 +1,4 @@
-"""Evaluations side by side, each as one figure."""
+"""Mean accuracy of several evaluations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pyarrow as pa
 
 
 def shared_means(results: Iterable[tuple[pa.Table, str]]) -> list[float | None]:
-    """Return the mean of `correct` over the predicates that all evaluations tested.
+    """Return the mean of `correct` over the predicates common to all evaluations.
 
-    Each of these is given with the kind of models that it is wanted of.
+    Each evaluation is paired with a kind of model.
     """
     figures = [
         {

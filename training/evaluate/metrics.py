@@ -1,4 +1,4 @@
-"""The figures of one predicate, one kind of model and one threshold, with their intervals."""
+"""The figures of one predicate, kind of model and operating point, with intervals."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ INTERVALS = {
     "recall": 100,
     "brier": 1,
 }
-"""The figures that have intervals, columns `…_low` and `…_high`, and the most that each can be."""
+"""The figures with intervals, columns `…_low` and `…_high`, and the maximum of each."""
 
 
-def counts(truth: Bools, said: Bools, guess: bool) -> dict[str, Any]:
-    """Return the columns of `EVALUATION` that follow from answers `said` to rows of `truth`.
+def counts(truth: Bools, answers: Bools, guess: bool) -> dict[str, Any]:
+    """Return the columns of `EVALUATION` that count `answers` to rows of `truth`.
 
     `guess` is the training data's majority answer.
     """
     n, n_true = len(truth), int(truth.sum())
-    hits = int((truth & said).sum())
-    yes = int(said.sum())
+    hits = int((truth & answers).sum())
+    yes = int(answers.sum())
     alarms = yes - hits
     wrong = alarms + n_true - hits
     guess_wrong = n - n_true if guess else n_true
@@ -61,13 +61,13 @@ def counts(truth: Bools, said: Bools, guess: bool) -> dict[str, Any]:
 
 
 def brier(truth: Bools, scores: Floats) -> float | None:
-    """Return the mean squared difference of scores and truth; None where there is no row."""
+    """Return the mean squared difference of scores and truth; None without rows."""
     return float(brier_score_loss(truth, scores, pos_label=True)) if len(truth) else None
 
 
 def intervals(
     truth: Bools,
-    said: Bools,
+    answers: Bools,
     scores: Floats,
     blocks: Blocks,
     seed: int = SEED,
@@ -76,9 +76,9 @@ def intervals(
 ) -> dict[str, float | None]:
     """Return the columns `…_low` and `…_high` of `INTERVALS`.
 
-    They are by a bootstrap, but for false positives, which are rare: theirs is exact.
+    They are from a bootstrap; that of false positives, which are rare, is exact.
     """
-    hit, alarm, miss = truth & said, ~truth & said, truth & ~said
+    hit, alarm, miss = truth & answers, ~truth & answers, truth & ~answers
     rows = [np.ones(len(truth), bool), hit, alarm, miss, (scores - truth) ** 2]
     drawn = resampled([blocks.sums(each) for each in rows], seed, resamples)
     with np.errstate(invalid="ignore", divide="ignore"):

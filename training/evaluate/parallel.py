@@ -1,4 +1,4 @@
-"""Tests of a model in tasks: one for each kind of models in it."""
+"""Parallel tests of a model: a task for each kind in it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from birthmark.training.engine import current
 Tables = Mapping[str, pa.Table]
 
 Test = Callable[[TrainedModel, pa.Table, pa.Table, int], Tables]
-"""Tests a model on a period's files and names, with a seed; the tables it gives go by a name."""
+"""Tests a model on a period's files and names, with a seed; returns tables by name."""
 
 
 def by_kind(
     test: Test, model: TrainedModel, files: pa.Table, names: pa.Table, seed: int
 ) -> list[Tables]:
-    """Run `test` on each kind of models in `model`; return its results in their order."""
+    """Run `test` on each kind in `model`; return the results in their order."""
     workers = current()
     if workers.alone:
         return [test(model, files, names, seed)]

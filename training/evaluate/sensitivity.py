@@ -1,4 +1,4 @@
-"""How the choice of minfrac changes what the name model gets right (Tables 6.9 to 6.14)."""
+"""Sensitivity of the name model's accuracy to minfrac (Tables 6.9 to 6.14)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MINFRACS = (0.75, 0.80, 0.85, 0.90, 0.95, 0.97, 0.99, 1.00)
 SENSITIVITY = pa.schema(
     [
         field("minfrac", pa.float64(), "the threshold tried", nullable=False),
-        field("rules", pa.int64(), "components that it keeps as rules", nullable=False),
+        field("rules", pa.int64(), "components that are rules", nullable=False),
         *TABLE_6_5,
     ]
 )
@@ -36,8 +36,8 @@ def sensitivity(
 ) -> pa.Table:
     """Test the name models of `model` at each threshold; see `evaluation.evaluate`.
 
-    Nothing is trained anew: the counts stay, and only the choice of rules among them changes. Where
-    no name models were trained there is nothing to test.
+    Nothing is trained again: the counts stay, and only the choice of rules changes. Without name
+    models there is nothing to test.
     """
     rows: list[dict[str, Any]] = []
     if "name" not in model.kinds:
@@ -53,18 +53,18 @@ def sensitivity(
                 model.models["name"][predicate.key], names_given, min(minfracs)
             )
             for minfrac in minfracs:
-                kept = pc.greater_equal(strengths, minfrac).true_count
-                said = pc.greater_equal(of_names, minfrac)
-                figures = score(truth, said, guess)
-                rows.append({**head, "minfrac": minfrac, "rules": kept, **figures})
+                rule_count = pc.greater_equal(strengths, minfrac).true_count
+                answers = pc.greater_equal(of_names, minfrac)
+                figures = score(truth, answers, guess)
+                rows.append({**head, "minfrac": minfrac, "rules": rule_count, **figures})
     return pa.Table.from_pylist(rows, schema=SENSITIVITY)
 
 
 def _strengths(model: NameRules, names: pa.Array, least: float) -> tuple[pa.Array, pa.Array]:
     """Return n_M/n_A of each rule at `minfrac` = `least`, and of each name's strongest rule.
 
-    A name without a rule has -1. Whether a name has any rule at a higher threshold is whether its
-    strongest one meets it, so one search serves all thresholds.
+    A name without a rule has -1. A name has a rule at a higher threshold if its strongest rule
+    reaches it, so one search serves all thresholds.
     """
     rules = select_rules(model.counts_, least, model.mincount).combine_chunks()
     strengths = pc.divide(*(pc.cast(rules[n], pa.float64()) for n in ("n_m", "n_a")))

@@ -1,8 +1,7 @@
-"""What the three answers were worth: how often each was given, how often wrong, how likely it was.
+"""Figures of the three answers: coverage, errors and calibration.
 
-A yes and a no each promise that they are wrong of at most so many of all files. Who is unsure
-promises nothing, but tells how likely a yes is: of files of which it told the same, that share
-should come true.
+Yes and no each have a bound on their errors, as a share of all files. Unsure has none, but a
+probability of yes: among files with the same probability, that share should be a yes.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from birthmark.data.common.arrays import Bools, Floats
 from birthmark.data.common.percentages import percent
 from birthmark.data.schema import field
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.answers.certainty import WORDS, Said
+from birthmark.predictor.answers.certainty import WORDS, ThreeWayAnswer
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.fit.thresholds import Limits
 from birthmark.training.evaluate.cases import Labelled
@@ -27,33 +26,33 @@ from birthmark.training.evaluate.metrics import brier, share_interval
 from birthmark.training.statistics.bootstrap import Blocks
 from birthmark.training.statistics.standing import standing
 
-_NO_STANDING = "what is known of the bound of a no, as `standing` of that of a yes; null: unknown"
+_NO_STANDING = "standing of the bound of a no, like `standing` of a yes; null: unknown"
 
 OF_NO = [
     field("n_no", pa.int64(), "answers of no"),
-    field("n_unsure", pa.int64(), "files of which it was unsure"),
-    field("n_false_negative", pa.int64(), "answers of no that were wrong"),
-    field("decided", pa.float64(), "answers of yes or no, percent of n"),
-    field("right", pa.float64(), "of these, those that came true, percent"),
+    field("n_unsure", pa.int64(), "answers of unsure"),
+    field("n_false_negative", pa.int64(), "wrong answers of no"),
+    field("decided", pa.float64(), "coverage: answers of yes or no, percent of n"),
+    field("right", pa.float64(), "accuracy when decided: correct ones among them, percent"),
     field("false_negatives", pa.float64(), "n_false_negative, percent of n"),
     field("false_negatives_low", pa.float64(), "lower end of its 95% confidence interval"),
     field("false_negatives_high", pa.float64(), "upper end of its 95% confidence interval"),
-    field("false_negative_bound", pa.float64(), "what was promised at most, percent of n"),
+    field("false_negative_bound", pa.float64(), "bound on false negatives, percent of n"),
     field("no_standing", pa.utf8(), _NO_STANDING),
 ]
-"""What is known of the answers besides yes, where they were told apart."""
+"""Columns about no and unsure, if the log distinguishes them."""
 
 ANSWERS = pa.schema(
     [
         *map(EVALUATION.field, ("subject", "predicate", "model", "point", "n", "n_true")),
         field("n_yes", pa.int64(), "answers of yes", nullable=False),
-        field("n_false_positive", pa.int64(), "answers of yes that were wrong", nullable=False),
+        field("n_false_positive", pa.int64(), "wrong answers of yes", nullable=False),
         *OF_NO,
         *(EVALUATION.field(f"false_positives{end}") for end in ("", "_low", "_high")),
-        field("bound", pa.float64(), "what was promised of these at most, percent of n"),
-        field("standing", pa.utf8(), "what is known of the bound of a yes; null: none, or unknown"),
-        field("likely", pa.float64(), "how likely a yes was said to be, mean, percent"),
-        field("brier", pa.float64(), "mean squared difference of that and truth, 0 to 1"),
+        field("bound", pa.float64(), "bound on false positives, percent of n"),
+        field("standing", pa.utf8(), "standing of the bound of a yes; null: none, or unknown"),
+        field("likely", pa.float64(), "mean predicted probability of a yes, percent"),
+        field("brier", pa.float64(), "mean squared difference of probability and truth, 0 to 1"),
     ]
 )
 """One row per predicate, kind of model and point: the three answers, made consistent."""
@@ -61,27 +60,27 @@ ANSWERS = pa.schema(
 RELIABILITY = pa.schema(
     [
         EVALUATION.field("model"),
-        field("likely", pa.float64(), "how likely a yes was said to be, mean, 0 to 1"),
-        field("share", pa.float64(), "of how many that came true, 0 to 1"),
-        field("n", pa.int64(), "answers of which about so much was said"),
+        field("likely", pa.float64(), "mean predicted probability of a yes, 0 to 1"),
+        field("share", pa.float64(), "observed frequency of a yes, 0 to 1"),
+        field("n", pa.int64(), "answers in the bin"),
     ]
 )
-"""How often came true what was said to be so likely, of all predicates together."""
+"""Reliability diagram of all predicates together."""
 
 EDGES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""Where the bins of `RELIABILITY` meet."""
+"""Edges of the bins of `RELIABILITY`."""
 
 
 def answers(model: TrainedModel, test: Mapping[str, Labelled]) -> tuple[pa.Table, pa.Table]:
-    """Return tables of `ANSWERS` and `RELIABILITY` of every kind of models, tested on births."""
+    """Return tables of `ANSWERS` and `RELIABILITY` for every kind of model, tested on births."""
     rows: list[dict[str, Any]] = []
     bins: list[dict[str, Any]] = []
     for kind in model.kinds:
         likely: list[tuple[Floats, Bools]] = []
         for own in test.values():
             for point in POINTS:
-                said = model.say(own.creates, kind, point, list(own.predicates))
-                for key, each in said.items():
+                given = model.answer(own.creates, kind, point, list(own.predicates))
+                for key, each in given.items():
                     row, pairs = _row(own, key, each, point, model.limits)
                     rows.append({"model": kind, "point": point, **row})
                     likely += [pairs] if point == "bounded" else []
@@ -95,12 +94,12 @@ def answers(model: TrainedModel, test: Mapping[str, Labelled]) -> tuple[pa.Table
 
 
 def _row(
-    test: Labelled, key: str, said: Said, point: Point, limits: Limits
+    test: Labelled, key: str, given: ThreeWayAnswer, point: Point, limits: Limits
 ) -> tuple[dict[str, Any], tuple[Floats, Bools]]:
-    """Return what is known of a predicate's answers; and how likely they were, and the truth."""
-    told, truth, blocks = test.answers[key]
-    words = said.words.to_numpy()[told]
-    likely = said.probabilities.to_numpy(zero_copy_only=False)[told].astype(float)
+    """Return the figures of a predicate's answers, and its probabilities and truth."""
+    known, truth, blocks = test.answers[key]
+    words = given.words.to_numpy()[known]
+    likely = given.probabilities.to_numpy(zero_copy_only=False)[known].astype(float)
     known = ~np.isnan(likely)
     yes = words == WORDS.index("yes")
     wrong = yes & ~truth
@@ -126,7 +125,7 @@ def _row(
 def of_no(truth: Bools, words: Any, blocks: Blocks, bound: float) -> dict[str, Any]:
     """Return the columns `OF_NO` of answers `words`, numbers of `WORDS`, about rows of `truth`.
 
-    `bound` is the share of false negatives that was promised at most, percent.
+    `bound` is the bound on false negatives, percent.
     """
     n, (no, unsure, yes) = len(truth), (words == number for number in range(len(WORDS)))
     missed = no & truth
@@ -144,14 +143,14 @@ def of_no(truth: Bools, words: Any, blocks: Blocks, bound: float) -> dict[str, A
 
 
 def _share(name: str, wrong: Bools, blocks: Blocks) -> dict[str, float | None]:
-    return {name: percent(wrong.sum(), len(wrong)), **share_interval(name, wrong, blocks)}
+    return {name: percent(int(wrong.sum()), len(wrong)), **share_interval(name, wrong, blocks)}
 
 
 def _standing(
-    row: Mapping[str, Any], name: str, bound: float | None, blocks: Blocks, said: Bools
+    row: Mapping[str, Any], name: str, bound: float | None, blocks: Blocks, given: Bools
 ) -> str | None:
-    """Return what is known of a bound; None where none is promised, or nothing was said."""
-    if bound is None or not said.any():
+    """Return the standing of a bound; None without a bound or without such answers."""
+    if bound is None or not given.any():
         return None
     return standing(bound, (row[f"{name}_low"], row[f"{name}_high"]), blocks.seconds)
 
@@ -169,6 +168,6 @@ def _reliability(pairs: Iterable[tuple[Floats, Bools]]) -> Iterable[dict[str, An
 
 
 def of_served(answers: pa.Table, kind: str, point: str) -> dict[str, list[dict[str, Any]]]:
-    """Return by subject the rows of `ANSWERS` of the kind and point that answer."""
+    """Return the rows of `ANSWERS` of the served kind and operating point, by subject."""
     rows = [r for r in answers.to_pylist() if (r["model"], r["point"]) == (kind, point)]
     return {str(subject): list(own) for subject, own in groupby(rows, lambda r: r["subject"])}

@@ -1,4 +1,4 @@
-"""How far back to learn from: the same test after training on windows of several lengths."""
+"""Comparison of training windows of several lengths on the same test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.schema import field
-from birthmark.data.traces.inputs import each_once
+from birthmark.data.traces.inputs import reject_duplicates
 from birthmark.predictor import Predicate
 from birthmark.predictor.models.estimators.estimator import Estimator
 from birthmark.training.config import Settings, Windows
@@ -20,8 +20,8 @@ from birthmark.training.learn.train import fit, read_lives
 
 WINDOWS = pa.schema(
     [
-        field("window", pa.int64(), "days that were asked for", nullable=False),
-        field("days", pa.int64(), "days that there were, all learned from", nullable=False),
+        field("window", pa.int64(), "length requested, in days", nullable=False),
+        field("days", pa.int64(), "days available, all used in training", nullable=False),
         *EVALUATION,
     ]
 )
@@ -38,19 +38,19 @@ def windows(
 ) -> pa.Table:
     """Train on the last days before `test`, for each of `lengths`, and test on it.
 
-    `days` are datasets of a day each, in the order of their time. A window that reaches back beyond
-    the first of them is of all there are; a longer one would be the same, and is left out.
-    `predicates` and `estimators` are as for `fit`. Returns a table of `WINDOWS`. Raises ValueError
-    where a dataset is named twice, and where `test` shows no file's creation.
+    `days` are datasets of a day each, in the order of time. A window longer than `days` uses all of
+    them; still longer ones would be the same, and are left out. `predicates` and `estimators` are
+    as for `fit`. Returns a table of `WINDOWS`. Raises ValueError for duplicate datasets, and if
+    `test` has no visible creation.
     """
-    each_once([*days, test])
+    reject_duplicates([*days, test])
     files, names, _ = without_loss(read_files(test), read_names(test), settings.without_loss)
     expect_births(test, files)
-    asked = None if predicates is None else list(predicates)
+    chosen = None if predicates is None else list(predicates)
     tables = []
     for length in sorted(lengths):
         own = days[-length:]
-        model, _ = fit(read_lives(own, settings.without_loss), settings, asked, estimators)
+        model, _ = fit(read_lives(own, settings.without_loss), settings, chosen, estimators)
         table = evaluate(model, files, names)
         for column, value in (("days", len(own)), ("window", length)):
             table = table.add_column(0, column, pa.array([value] * len(table), pa.int64()))

@@ -1,1 +1,1 @@
-"""From lives to a model: which lives may be learned from, the fit, and what the fit was of."""
+"""Training of models: selection of lives, the fit, and its manifest."""

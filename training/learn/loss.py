@@ -1,4 +1,4 @@
-"""Lives that lost messages may have touched: counted, and left out of training and tests."""
+"""Lives that lost messages may have affected: counts, and exclusion from training and tests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from birthmark.predictor import births
 
 @dataclass(frozen=True)
 class Touched:
-    """How many births loss may have touched, and whether they were left out.
+    """Numbers of births that loss may have affected, and whether they were left out.
 
-    Those of which it is not known (``loss_nearby`` is null) are not among them.
+    Births with an unknown ``loss_nearby`` (null) do not count.
     """
 
     files: int
@@ -27,7 +27,7 @@ class Touched:
         return asdict(self)
 
     def in_words(self) -> str:
-        """Return the counts as a reader would have them."""
+        """Return the counts in words."""
         done = "left out" if self.left_out else "not left out"
         return f"{counted(self.files, 'files')} and {counted(self.names, 'names')}, {done}"
 
@@ -38,17 +38,17 @@ NONE_TOUCHED = Touched(0, 0, left_out=False)
 def without_loss(
     files: pa.Table, names: pa.Table, leave_out: bool
 ) -> tuple[pa.Table, pa.Table, Touched]:
-    """Count the births that loss may have touched; return the tables, without them if `leave_out`.
+    """Count the births that loss may have affected; return the tables, without them if `leave_out`.
 
     `files` and `names` are tables of `data.schema`.
     """
-    kept = _untouched(files), _untouched(names)
+    unaffected = _untouched(files), _untouched(names)
     files_touched, names_touched = (
         len(births(table)) - len(births(rest))
-        for table, rest in zip((files, names), kept, strict=True)
+        for table, rest in zip((files, names), unaffected, strict=True)
     )
     counts = Touched(files_touched, names_touched, leave_out)
-    return (*(kept if leave_out else (files, names)), counts)
+    return (*(unaffected if leave_out else (files, names)), counts)
 
 
 def _untouched(lives: pa.Table) -> pa.Table:

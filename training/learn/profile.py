@@ -1,8 +1,8 @@
-"""What files are created: how often each kind of name, mode, user and client, block by block.
+"""Profiles of created files: the rates of names, modes, users and clients in blocks of time.
 
-A model's manifest keeps the profile of what it learned from (``inputs``), and every night's is
-compared with that (``audit.shifts``). Kept of each value are sums over blocks of time, from
-which follows how much its share varies, and its counts by day.
+A model's manifest has the profile of its training data (``inputs``), and every night is compared
+with it (``audit.shifts``). Each value has sums over blocks of time, which give the variance of its
+share, and counts by day.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from birthmark.features.pieces import name_pieces
 from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, in_blocks
 
 LISTED = 0.001
-"""The share of all creates from which a value is kept by itself."""
+"""Least share of all creates for a value to be listed."""
 
 ASPECTS = ("suffix", "first piece", "mode", "user", "client")
-"""What is looked at: a name's last and first piece, between its periods, and who creates it how."""
+"""Aspects of a create: the last and first part of its name, mode, user and client."""
 
 
 @dataclass(frozen=True)
 class Count:
     """A value's creates: their number, sums over blocks, and numbers by day.
 
-    `squares` is the sum of the squares of a block's numbers, `cross` that of their products with
-    the block's number of all creates.
+    `squares` is the sum of squares over blocks, `cross` the sum of products with the blocks'
+    numbers of all creates.
     """
 
     hits: int
@@ -44,10 +44,10 @@ class Count:
 
 @dataclass(frozen=True)
 class Profile:
-    """The creates of a time in blocks of `seconds`.
+    """The creates of a period in blocks of `seconds`.
 
-    `rows` are all, in so many `blocks`; `squares` is the sum of the squares of a block's numbers,
-    `days` are the numbers by day. `counts` are by aspect and value.
+    `rows` is the number of all, in `blocks`; `squares` is the sum of squares over blocks, and
+    `days` has the numbers by day. `counts` are by aspect and value.
     """
 
     seconds: int
@@ -58,7 +58,7 @@ class Profile:
     counts: Mapping[str, Mapping[str, Count]]
 
     def count(self, aspect: str, value: str) -> Count:
-        """Return a value's count; none where it is too rare to be kept."""
+        """Return a value's count; zeros if it is too rare to be listed."""
         none = Count(0, 0, 0, (0,) * len(self.days))
         return self.counts.get(aspect, {}).get(value, none)
 
@@ -72,7 +72,7 @@ class Profile:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Profile:
-        """Return what `to_json` gave."""
+        """Return a profile from the result of `to_json`."""
         counts = {
             aspect: {
                 value: Count(hits, squares, cross, tuple(days))
@@ -90,8 +90,8 @@ def profile(
 ) -> Profile:
     """Return the profile of the births in a files table.
 
-    Blocks are of `seconds`; None: the longest that give enough of them. Of each aspect the values
-    of `wanted` are kept, however rare, besides those that have `LISTED`.
+    Blocks are of `seconds`; None: the longest that give enough blocks. Values in `wanted`, by
+    aspect, are listed however rare they are.
     """
     born = lives["born"].cast(pa.int64()).to_numpy()
     seconds = seconds or next((u for u in UNITS if in_blocks(born, u)[1] >= ENOUGH), UNITS[-1])
@@ -120,11 +120,11 @@ def _values(lives: pa.Table) -> dict[str, pa.Array]:
 
 
 def _listed(values: pa.Array, rows: int, wanted: set[str]) -> tuple[Ints, list[str]]:
-    """Return each row's value as a number, -1 for those not kept, and the values as text."""
+    """Return each row's value as a code, -1 if not listed, and the values as text."""
     encoded = values.dictionary_encode()
     codes = np.asarray(pc.fill_null(encoded.indices, -1).to_numpy(False), dtype=np.int64)
     often = np.bincount(codes[codes >= 0], minlength=len(encoded.dictionary)) >= LISTED * rows
-    number = np.full(len(often) + 1, -1)  # the last is that of null
+    number = np.full(len(often) + 1, -1)  # the last is for null
     names: list[str] = []
     for code, value in enumerate(encoded.dictionary.to_pylist()):
         if often[code] or (wanted and _text(value) in wanted):
@@ -138,7 +138,7 @@ def _text(value: Any) -> str:
 
 
 def _table(codes: Ints, block: Ints, values: int, blocks: int) -> Floats:
-    """Return how many rows each value has in each block."""
-    kept = codes >= 0
-    flat = np.bincount(codes[kept] * blocks + block[kept], minlength=values * blocks)
+    """Return the number of rows of each value in each block."""
+    is_listed = codes >= 0
+    flat = np.bincount(codes[is_listed] * blocks + block[is_listed], minlength=values * blocks)
     return flat.reshape(values, blocks).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Training on the lives of one or more days, and the manifest that says on what."""
+"""Training on the lives of one or more days, and the manifest."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from birthmark.data.common.plurals import counted
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.generated import Mark, distinct, in_dataset
 from birthmark.data.schema import FILES
-from birthmark.data.traces.inputs import each_once
-from birthmark.features.told import TOLD
+from birthmark.data.traces.inputs import reject_duplicates
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import Predicate, TrainedModel, births
 from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.best_kind import held_out_errors
@@ -28,17 +28,16 @@ from birthmark.training.learn.profile import profile
 
 
 class TrainingError(ValueError):
-    """There is nothing to learn from."""
+    """There is no training data."""
 
 
 @dataclass(frozen=True, repr=False)
 class Lives:
-    """The lives that a model may learn from, and the names of the datasets that they are from.
+    """Lives for training, and the names of their datasets.
 
-    `files` and `names` are tables of `data.schema`; `touched` counts those of the datasets that
-    loss may have touched, `generated` says what of them is not real, and `others` has what the
-    files tables tell of directories, and of files that were there before. `since` is the time
-    before which births were left out, if any were.
+    `files` and `names` are tables of `data.schema`. `touched` counts lives that loss may have
+    affected, and `generated` marks generated traces. `others` has the directories and older files
+    of the files tables. `since` is the time before which births were left out, if any.
     """
 
     datasets: tuple[str, ...]
@@ -54,7 +53,7 @@ class Lives:
         return f"<Lives of {', '.join(self.datasets)}: {of}>"
 
     def born(self, since: datetime | None = None, before: datetime | None = None) -> Lives:
-        """Return those that began at `since` or later, and before `before`."""
+        """Return the lives that began at `since` or later, and before `before`."""
 
         def within(table: pa.Table) -> pa.Table:
             if since is not None:
@@ -71,18 +70,17 @@ class Lives:
         )
 
     def with_others(self) -> pa.Table:
-        """Return the files table with the rows of others, of which heat is learned."""
+        """Return the files table with the rows of `others`, for learning heat."""
         return pa.concat_tables([self.files, self.others]).unify_dictionaries()
 
 
 def read_lives(datasets: Iterable[Path], leave_out: bool = False) -> Lives:
-    """Read from all `datasets` the lives whose beginning they show, in the order given.
+    """Read the lives with a visible birth from all `datasets`, in this order.
 
-    `leave_out` leaves out those that loss may have touched. Raises ValueError where one is named
-    twice.
+    `leave_out` leaves out lives that loss may have affected. Raises ValueError for duplicates.
     """
     datasets = [Path(path) for path in datasets]
-    each_once(datasets)
+    reject_duplicates(datasets)
     every = [(births(files), _others(files)) for files in map(read_files, datasets)]
     files, others, names = (
         pa.concat_tables(tables).unify_dictionaries()
@@ -107,12 +105,11 @@ def fit(
 ) -> tuple[TrainedModel, dict[str, Any]]:
     """Train models of the kinds in `settings`; return them and the manifest to store them under.
 
-    `predicates` None means the built-in ones; `estimators` are further kinds, by their
-    words. The workers of the engine that is open train them.
-    Raises `TrainingError` where no file was born.
+    `predicates` None means the built-in ones; `estimators` are further kinds by name. The workers
+    of the open engine train them. Raises `TrainingError` without births.
     """
     if not len(lives.files):
-        raise TrainingError(f"{', '.join(lives.datasets)}: expected files whose creation is seen")
+        raise TrainingError(f"{', '.join(lives.datasets)}: expected files with a visible creation")
     model = TrainedModel(**settings.parameters())
     with learner() as own:
         kinds = settings.trained
@@ -150,21 +147,21 @@ def _manifest(model: TrainedModel, lives: Lives, settings: Settings) -> dict[str
 
 
 def _rules(model: TrainedModel) -> dict[str, int]:
-    """Return by key how many rules the name models have, if there are any."""
+    """Return the number of rules of each name model by key, if there are any."""
     return {key: len(own.rules_) for key, own in model.models.get("name", {}).items()}
 
 
 def _chosen(model: TrainedModel) -> dict[str, Any]:
-    """Return by point, by predicate and by what is told of a create the kind that errs least.
+    """Return the best kind by operating point, predicate and history scope.
 
-    Of one kind alone there is none to choose.
+    Empty if there is only one kind.
     """
     if BEST not in model.kinds:
         return {}
     best = model.of_kind(BEST)
     return {
         point: {
-            key: {told: best.at(point).kind_of(key, told) for told in TOLD}
+            key: {scope: best.at(point).kind_of(key, scope) for scope in HISTORY_SCOPES}
             for key in model.predicates
         }
         for point in POINTS

@@ -1,5 +1,5 @@
 """The nightly run, and its steps.
 
-It takes in new traces, trains a candidate, compares it with the published model, writes its card,
-and publishes it or keeps it aside.
+It ingests new traces, trains a candidate, compares it with the published model, writes its card,
+and publishes it or sets it aside.
 """

@@ -1,4 +1,4 @@
-"""A newly trained model with all that is stored of it: parts, card and manifest."""
+"""A newly trained model: its parts, card and manifest."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRST = Decision(True, "nothing was published before")
 def unless_too_few(
     decision: Decision, champion: Stored | None, files: int, least: float
 ) -> Decision:
-    """Keep a candidate aside that learned from far fewer files than the published model."""
+    """Set a candidate aside that learned from far fewer files than the published model."""
     before = champion.manifest["trained_on"]["files"] if champion else 0
     if not decision.publish or files >= least * before:
         return decision
@@ -41,21 +41,21 @@ class Candidate:
     card: Card
 
     def write_parts(self, directory: Path) -> None:
-        """Write all parts of the version into `directory`: the same for the same candidate."""
+        """Write all parts of the version into `directory`, deterministically."""
         self.model.save(directory)
         self.card.save(directory)
 
 
-def succeed(
+def train_candidate(
     champion: Stored | None,
     lives: Lives,
     settings: Training,
     predicates: Iterable[Predicate],
     estimators: Mapping[str, Any] = {},
 ) -> tuple[Candidate, Decision]:
-    """Train a successor to `champion` on `lives`, and judge whether it may take its place.
+    """Train a successor to `champion` on `lives`, and decide whether to publish it.
 
-    `estimators` are trained and tested beside it, and do not answer.
+    `estimators` are trained and tested, too, but do not answer.
     """
     predicates = list(predicates)
     model, manifest = fit(lives, settings, predicates, estimators)
@@ -76,9 +76,9 @@ def train_alone(
     test: bool = Testing().test,
     estimators: Mapping[str, Any] = {},
 ) -> Candidate:
-    """Train on `lives` without asking whether the published model is better.
+    """Train on `lives` without comparison to the published model.
 
-    `test` also trains on all but the newest lives, for the card to tell how right that is on them.
+    `test` first trains on all but the newest lives, and reports accuracy on those in the card.
     """
     predicates = None if predicates is None else list(predicates)
     known = Training.model_validate({**settings.model_dump(), "kinds": list(settings.trained)})

@@ -1,8 +1,7 @@
-"""A model's card: what it learned from, whom it serves well and whom not, what it promises.
+"""A model's card: its training data, accuracy by group, and error bounds.
 
-After M. Mitchell et al., "Model Cards for Model Reporting" (FAT* 2019). It is made at training and
-is among the version's parts, for people (`card.html`) and for programs (`card.json`); the same
-training makes the same card.
+After M. Mitchell et al., "Model Cards for Model Reporting" (FAT* 2019). Training writes it among
+the version's parts, for people (`card.html`) and for programs (`card.json`), deterministically.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from birthmark.training.reports.verdict import Before, Verdict, of_test
 from birthmark.training.statistics.standing import in_words
 
 _ABOUT = ("datasets", "generated", "servers", "since", "until", "files", "names", "loss")
-_SHOWN = 10  # rules in a list, as many as are read
-_TELLING = 24  # of which several are about the same part of a name
+_SHOWN = 10  # rules in a list
+_TELLING = 24  # rules; several are about the same part of a name
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a card says, as JSON objects: see `card_of`."""
+    """The contents of a card, as JSON objects: see `card_of`."""
 
     content: Mapping[str, Any]
 
@@ -41,14 +40,14 @@ class Card:
         (directory / CARD_HTML).write_text(self.html(), encoding="utf-8")
 
     def html(self) -> str:
-        """Return the card as one HTML page, complete in itself."""
+        """Return the card as one self-contained HTML page."""
         card = self.content
         trained = {**card["trained_on"], "marks": describe(card["trained_on"]["generated"])}
         return page("card.html.j2", card={**card, "trained_on": trained}, verdict=verdict(card))
 
 
 def verdict(card: Mapping[str, Any]) -> Verdict:
-    """Return what a card comes to."""
+    """Return the verdict of a card."""
     test, drift = card["test"], card["drift"]
     found = (
         of_test(test["figures"], before=drift and Before.on_card(drift, test["day"]))
@@ -59,9 +58,9 @@ def verdict(card: Mapping[str, Any]) -> Verdict:
 
 
 _UNTESTED = Verdict(
-    "It is not known: it was not tested when it was trained.",
-    "There is nothing to compare.",
-    "Test it with birthmark evaluate, on a dataset that it has not learned from.",
+    "Unknown: it was not tested in training.",
+    "There is nothing to compare with.",
+    "Test it with birthmark evaluate on a dataset outside of its training data.",
 )
 
 
@@ -71,10 +70,10 @@ def card_of(
     test: Comparison | None,
     champion: Stored | None,
 ) -> Card:
-    """Return the card of a model that was trained as `manifest` says.
+    """Return the card of a model with this `manifest`.
 
-    `test` is that of one trained the same way on what came before; `champion` is what was published
-    then, against which drift is told. Neither need be there.
+    `test` is the test of a model trained the same way on earlier data. `champion` is the model
+    published then, for comparison of drift. Both are optional.
     """
     kind = manifest["serve"]
     return Card(
@@ -91,7 +90,7 @@ def card_of(
 
 
 def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
-    """Return what is promised of a yes and of a no, and by predicate what admitted it."""
+    """Return the error bounds of yes and no, and the evidence for them by predicate."""
     points = {key: model.models[kind].point(key) for key in model.predicates}
     return {
         "bound": 100 * model.limits.yes.bound,
@@ -114,12 +113,12 @@ def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:
 
 
 def _telling(model: TrainedModel, kind: str, point: Point) -> list[dict[str, Any]] | None:
-    """Return the rules that spare most errors of a guess; None where it has no rules.
+    """Return the rules with the greatest error reduction; None without rules.
 
-    Rules about one part of names stand together, at the place of the first of them.
+    Rules about the same part of names are grouped, at the place of the first.
     """
     try:
-        first = model.telling(kind, point)[:_TELLING]
+        first = model.error_reducing_rules(kind, point)[:_TELLING]
     except ValueError:
         return None
     parts = list(dict.fromkeys(rule["rule"] for rule in first))
@@ -131,7 +130,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def _test(test: Comparison, kind: str) -> dict[str, Any]:
-    """Return how right the kind that is served was, on whom it was tested."""
+    """Return the accuracy of the served kind, by group."""
     figures = [row for row in test.assessment.evaluation.to_pylist() if row["model"] == kind]
     period = test.period
     return {
@@ -155,7 +154,7 @@ def _drift(
     test: Comparison | None,
     champion: Stored,
 ) -> dict[str, Any]:
-    """Return what is different from the version that was published before."""
+    """Return the changes from the version published before."""
     trained = champion.manifest["trained_on"]
     return {
         "against": champion.version,
@@ -168,7 +167,7 @@ def _drift(
 
 
 def _occurs(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return how often each predicate held in what was learned from, most changed first."""
+    """Return each predicate's rate in the training data, most changed first."""
     rows = [
         {"predicate": key, "now": _share(now[key]), "before": _share(before[key])}
         for key in now
@@ -182,7 +181,7 @@ def _share(tally: Mapping[str, int]) -> float:
 
 
 def _side_by_side(test: Comparison, kind: str) -> list[dict[str, Any]]:
-    """Return the figures of both on the same lives, by predicate."""
+    """Return both models' figures on the same lives, by predicate."""
     if test.champion is None:
         return []
     tables = (test.assessment.evaluation, test.champion)
@@ -210,9 +209,9 @@ def _side_by_side(test: Comparison, kind: str) -> list[dict[str, Any]]:
 
 
 def _rules(model: TrainedModel, before: TrainedModel) -> dict[str, Any] | None:
-    """Return the rules of the rule lists that are new and those that are gone, weightiest first.
+    """Return new and removed rules of the rule lists, by weight.
 
-    None where one of the two has no rule lists.
+    None if one of the two has no rule lists.
     """
     if not all("rules" in each.kinds for each in (model, before)):
         return None

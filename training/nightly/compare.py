@@ -1,4 +1,4 @@
-"""Whether a newly trained model may replace the published one."""
+"""The decision whether a newly trained model replaces the published one."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from birthmark.training.nightly.newest_day import Period, newest
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to publish, why, and the mean of `correct` (percent) of the two models compared.
+    """Whether to publish, the reason, and the mean of `correct` (percent) of both models.
 
-    `day` is the one that they were compared on; None where no whole day was there.
+    `day` is the day of the comparison; None without a complete day.
     """
 
     publish: bool
@@ -39,10 +39,10 @@ class Decision:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The test of a model trained as the successor will be, on the lives that came after.
+    """The test of a model trained as the successor will be, on later lives.
 
-    `files` and `names` births of `period` were predicted; `champion` is the `EVALUATION` of the
-    published model on the same, where there is one.
+    `files` and `names` births of `period` were predicted. `champion` is the `EVALUATION` of the
+    published model on the same births, if there is one.
     """
 
     period: Period
@@ -63,14 +63,12 @@ def decide(
 ) -> tuple[Decision, Comparison | None]:
     """Compare the published model with one trained as its successor would be.
 
-    Both are tested on the newest complete day of `lives`, less what the champion was trained on,
-    and the candidate is trained on what came before: so neither has seen what it is asked. Where
-    `lives` hold no complete day, the newest quarter does for it. The models of the kind `serve`,
-    which the successor will answer with, are compared, by the mean of `correct` over the predicates
-    that both know, at the accurate threshold; of a champion without any, those that it answers
-    with. The champion's histories are brought up to the
-    beginning of the test, as the candidate's are. Returns the decision, and the test where there
-    was one.
+    Both are tested on the newest complete day of `lives`, less the champion's training data. The
+    candidate is trained on earlier lives, so that neither has seen the test. If `lives` hold no
+    complete day, the newest quarter replaces it. Models of the kind `serve` are compared, by the
+    mean of `correct` over the common predicates at the accurate operating point; a champion without
+    that kind is tested with the kind that it serves. Both models' histories extend to the beginning
+    of the test. Returns the decision, and the test if there was one.
     """
     until = learned_until(manifest, datetime.now(UTC))
     period = newest(lives, settings.zone, until)
@@ -78,8 +76,8 @@ def decide(
         return Decision(False, "the published model has learned from the newest complete day"), None
     older, newer = period.split(lives)
     if not len(older.files) or not len(newer.files):
-        return Decision(True, "the new lives are too few to compare models on"), None
-    # The candidate knows what was seen just before the test; the champion is to know it, too.
+        return Decision(True, "there are too few new lives to compare models on"), None
+    # Bring the champion's histories up to the beginning of the test, like the candidate's.
     unseen = older if until is None else older.born(since=until + timedelta(microseconds=1))
     champion.follow(unseen.files, unseen.names)
     theirs = evaluate(champion, newer.with_others(), newer.names)
@@ -95,7 +93,7 @@ def test_first(
     predicates: Iterable[Predicate] | None,
     estimators: Mapping[str, Any],
 ) -> Comparison | None:
-    """Test a model trained as a first one would be; None where lives are too few."""
+    """Test a model trained without a champion; None if there are too few lives."""
     period = newest(lives, settings.zone)
     older, newer = period.split(lives) if period else (lives, lives)
     if period is None or not len(older.files) or not len(newer.files):
@@ -113,7 +111,7 @@ def _tested(
     champion: pa.Table | None = None,
 ) -> Comparison:
     model, _ = fit(older, settings, predicates, estimators)
-    # The directories, which are no births, tell of depth.
+    # Directories are no births, but give the depth.
     found = assess(model, newer.with_others(), newer.names)
     return Comparison(period, len(newer.files), len(newer.names), found, champion)
 
@@ -122,7 +120,7 @@ def _judge(
     champion: float | None, candidate: float | None, margin: float, day: str | None
 ) -> Decision:
     if champion is None or candidate is None:
-        reason = "no predicate has known answers that both models could be tested on"
+        reason = "no predicate has known answers for a test of both models"
         return Decision(True, reason, day=day)
     text = f"correct {candidate:.2f}%, the published model {champion:.2f}%"
     text += f", on {day}" if day else ""

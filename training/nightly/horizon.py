@@ -1,7 +1,7 @@
-"""Up to when a night learns: the newest instant with enough births around it to be believed.
+"""The end of the training window: the newest instant with enough births before it.
 
-A trace whose monitor's clock was wrong says that it is later than it is. If that were believed the
-window of training would hold that trace alone, and nothing that comes after it.
+A trace from a host with a fast clock has times in the future. If they counted, the training window
+would hold that trace alone, and later traces would be ignored.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ from birthmark.data.common.plurals import counted
 from birthmark.training.nightly.intake import Dataset
 
 AHEAD = timedelta(days=1)
-"""How far ahead of this host's clock a dataset may reach."""
+"""Tolerated lead of a dataset over this host's clock."""
 
 
 @dataclass(frozen=True)
 class Horizon:
-    """The `datasets` up to that instant, and the `window` of them that a night learns from.
+    """The `datasets` up to that instant, and the training `window` of them.
 
-    Births from `since` on are learned. `left_out` maps the names of the datasets that reach beyond
-    to the reasons why they do not say how late it is. `gap` tells of a time before the window, as
-    long as that or longer, in which no file was born.
+    Births from `since` on are used. `left_out` maps the names of datasets that end later to the
+    reasons. `gap` describes a time without births before the window, at least as long.
     """
 
     datasets: list[Dataset]
@@ -38,14 +37,14 @@ class Horizon:
 def horizon(
     held: Sequence[Dataset], window_days: float, least: float, now: datetime
 ) -> Horizon | None:
-    """Return the horizon of datasets in the order of their ends; None where there are none.
+    """Return the horizon of datasets ordered by their ends; None without datasets.
 
-    It is the last end, not after `now`, that has in the `window_days` before it at least a share of
-    `least` of the births that the fullest such window has.
+    It is the last end, not after `now`, whose `window_days` before it have at least the share
+    `least` of the births of the fullest such window.
     """
     past = [each for each in held if each.until <= now + AHEAD]
     left_out = {
-        each.path.name: f"reaches to {each.until:%F %H:%M}, after this host's clock"
+        each.path.name: f"ends at {each.until:%F %H:%M}, after this host's time"
         for each in held
         if each not in past
     }
@@ -67,9 +66,9 @@ def horizon(
 
 
 def learned_until(manifest: Mapping[str, Any], now: datetime) -> datetime | None:
-    """Return until when a version learned; None where it says a time that is after `now`.
+    """Return the end of a version's training data; None if it is after `now`.
 
-    A version that learned from a wrong clock's trace has seen no day that is still to come.
+    A version that learned from a trace with a wrong clock has seen no future day.
     """
     until = datetime.fromisoformat(manifest["trained_on"]["until"])
     return until if until <= now + AHEAD else None
@@ -88,5 +87,5 @@ def _gap(past: Sequence[Dataset], since: datetime, window_days: float) -> str | 
         return None
     return (
         f"no births from {before[-1]} to {within[0]}, longer than the window of {window_days:g}"
-        " days: what was before is not learned from"
+        " days: earlier births are not used"
     )

@@ -1,15 +1,14 @@
-"""Which traces the nightly run has taken in, and the datasets that it made of them.
+"""The traces that the nightly run has ingested, and their datasets.
 
-    <datasets>/ledger.json              every trace ever taken in: path, size, time of change
+    <datasets>/ledger.json              every trace ever ingested: path, size, time of change
     <datasets>/<since>-<hash>/          one night's dataset, as `data.ingest.decoded` writes it
-    <datasets>/<since>-<server>-<hash>/     likewise of one server of several, and of one day
-    <datasets>/<since>-<hash>/intake.json   the traces it is of, their period, the births of each
-                                        day, the summary, and checksums of the tables that models
-                                        learn from
-    <datasets>/.incoming/<hash>/        a trace that is decoded, until its dataset is there
+    <datasets>/<since>-<server>-<hash>/     the same for one of several servers, and one day
+    <datasets>/<since>-<hash>/intake.json   its traces, their period, the births of each day, the
+                                        summary, and checksums of the tables for training
+    <datasets>/.incoming/<hash>/        a decoded trace, until its dataset is complete
 
-A dataset appears whole, its traces named in it. The ledger follows; it lets a dataset be deleted
-without its traces being taken in again.
+A dataset appears atomically and names its traces. The ledger is updated later; because of it, the
+traces of a deleted dataset are not ingested again.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _LEARNED = ("files", "names")
 
 @dataclass(frozen=True)
 class Entry:
-    """A trace file as it was when taken in."""
+    """A trace file at the time of ingestion."""
 
     path: str
     size: int
@@ -57,13 +56,13 @@ class Entry:
 
     @classmethod
     def of(cls, path: Path) -> Entry:
-        """Return a file as it is."""
+        """Return the entry of a file."""
         status = path.stat()
         return cls(str(path), status.st_size, status.st_mtime_ns)
 
     @property
     def fingerprint(self) -> str:
-        """Hexadecimal digits that stand for it."""
+        """A hash of the entry, in hexadecimal."""
         return _fingerprint([self])
 
 
@@ -81,23 +80,23 @@ class Dataset:
 
 
 def datasets(directory: Path) -> list[Dataset]:
-    """Return the datasets in `directory` that hold any file, in the order of their ends."""
+    """Return the datasets in `directory` with any file, ordered by their ends."""
     found = []
     for path in directory.glob(f"[!.]*/{INTAKE}"):
-        told = json.loads(path.read_bytes())
-        if told["period"] is not None:
-            since, until = map(datetime.fromisoformat, told["period"])
-            # Those of before births were told say at least how many files they saw.
-            born = told.get("births", {f"{until:%F}": told["summary"]["rows"]["files"]})
+        intake = json.loads(path.read_bytes())
+        if intake["period"] is not None:
+            since, until = map(datetime.fromisoformat, intake["period"])
+            # Older intake files lack `births`; use the file count as an approximation.
+            born = intake.get("births", {f"{until:%F}": intake["summary"]["rows"]["files"]})
             days = {date.fromisoformat(day): count for day, count in born.items()}
             found.append(Dataset(path.parent, since, until, days))
     return sorted(found, key=lambda dataset: (dataset.until, dataset.path))
 
 
 def check(dataset: Path) -> None:
-    """Raise ValueError unless the tables that models learn from are as they were written."""
-    told = json.loads((dataset / INTAKE).read_bytes())
-    for name, expected in told.get("tables", {}).items():
+    """Raise ValueError unless the tables for training are as they were written."""
+    intake = json.loads((dataset / INTAKE).read_bytes())
+    for name, expected in intake.get("tables", {}).items():
         found = describe(dataset / name) if (dataset / name).exists() else None
         if found != expected:
             raise ValueError(f"{dataset / name}: expected {expected}, found {found}")
@@ -106,11 +105,11 @@ def check(dataset: Path) -> None:
 def new_traces(
     traces: Traces, directory: Path, servers: Sequence[Server] = ()
 ) -> dict[str, list[Entry]]:
-    """Return the trace files that have not been taken in, but for those still being written.
+    """Return the new trace files by server, except those that may still be growing.
 
-    A time of change far ahead, as of a clock that was set back since, is not waited for. They are
-    given by server, those of `traces` under no name, in the order of their paths. A file that
-    several name is of the first.
+    A time of change far in the future, from a clock that was set back, is ignored. Files of
+    `traces` have an empty server name. Files are ordered by path; a file that several servers name
+    belongs to the first.
     """
     found: dict[str, list[Entry]] = {}
     for name, entry in _unknown(traces, directory, servers):
@@ -120,7 +119,7 @@ def new_traces(
 
 
 def waiting(traces: Traces, directory: Path, servers: Sequence[Server] = ()) -> list[str]:
-    """Return the paths of the trace files that may still be growing, so that they are left."""
+    """Return the paths of trace files that may still be growing."""
     unknown = _unknown(traces, directory, servers)
     return [entry.path for _, entry in unknown if not _is_settled(entry, traces)]
 
@@ -132,23 +131,22 @@ def _is_settled(entry: Entry, traces: Traces) -> bool:
 def _unknown(
     traces: Traces, directory: Path, servers: Sequence[Server]
 ) -> Iterator[tuple[str, Entry]]:
-    """Give each trace file that has not been taken in once, with its server's name."""
-    seen = set(known(directory))
+    """Yield each new trace file once, with its server's name."""
+    yielded = set(known(directory))
     for name, globs in [("", traces.files), *((s.name, s.files) for s in servers)]:
         for path in matching(globs):
             entry = Entry.of(path)
-            if entry not in seen:
-                seen.add(entry)
+            if entry not in yielded:
+                yielded.add(entry)
                 yield name, entry
 
 
-def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
-    """Decode the traces for `take_in`; return by path the reason why one cannot be taken in.
+def decode_new_traces(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[str, str]:
+    """Decode the traces for `take_in`; return the reasons for refused traces, by path.
 
-    It is no trace, or not to be read, or Parquet that is damaged, or most of it is later than this
-    host's clock. Other damage is set aside. Each
-    trace is a task of the current engine. What a run that was killed has decoded is not decoded
-    again.
+    A trace is refused if it is no trace, cannot be read, is damaged Parquet, or lies mostly in the
+    future. Other damage is set aside. Each trace is a task of the current engine. Traces decoded by
+    a killed run are not decoded again.
     """
     entries = [entry for entries in found.values() for entry in entries]
     parts = [directory / INCOMING / entry.fingerprint for entry in entries]
@@ -160,7 +158,7 @@ def unreadable(found: Mapping[str, Sequence[Entry]], directory: Path) -> dict[st
 
 
 def _decode(trace: str, part: Path) -> str | None:
-    """Decode a trace, or return why it cannot be."""
+    """Decode a trace, or return the reason for refusing it."""
     try:
         open_trace(trace)
     except (OSError, ValueError) as error:
@@ -175,8 +173,8 @@ def _decode(trace: str, part: Path) -> str | None:
 def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]:
     """Make datasets in `directory` of the traces of each server; return their paths, in order.
 
-    Those under no name become one; those of a server with a name one for each day, UTC, on which
-    any of them begins. Each trace that is not decoded is a task of the current engine, then each
+    Traces without a server become one dataset; those of a named server one for each day (UTC) on
+    which any of them begins. Each trace to decode is a task of the current engine, then each
     dataset.
     """
     incoming, workers = directory / INCOMING, current()
@@ -193,15 +191,17 @@ def take_in(found: Mapping[str, Sequence[Entry]], directory: Path) -> list[Path]
         delayed(_make)(path, entries, [parts[entry] for entry in entries])
         for path, (_, entries) in zip(paths, days, strict=True)
     )
-    settle(directory)
+    clean_up_interrupted(directory)
     return paths
 
 
-def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyType({})) -> None:
-    """Remember the traces of all datasets, and remove what a run that was killed has left.
+def clean_up_interrupted(
+    directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyType({})
+) -> None:
+    """Remember the traces of all datasets, and remove leftovers of a killed run.
 
-    What that has decoded of those `found`, which are still to be taken in, stays. Only who holds
-    the lock of the nightly run may do this.
+    Decoded traces among `found`, which are yet to be ingested, stay. Call only while holding the
+    lock of the nightly run.
     """
     remember(directory)
     incoming = directory / INCOMING
@@ -214,14 +214,14 @@ def settle(directory: Path, found: Mapping[str, Sequence[Entry]] = MappingProxyT
 
 
 def _in_order(entries: Sequence[Entry], parts: Mapping[Entry, Path]) -> list[Entry]:
-    """Return traces as they begin, whatever they are called: lives are followed through them."""
+    """Return traces in the order of their beginnings, as lives continue across them."""
     return sorted(entries, key=lambda entry: (Decoded(parts[entry]).period or (0, 0))[0])
 
 
 def _by_day(
     server: str, entries: Sequence[Entry], parts: Mapping[Entry, Path]
 ) -> Iterator[tuple[str, list[Entry]]]:
-    """Yield the traces of each day; all at once where no server is named."""
+    """Yield the traces of each day; all together without a server."""
     days: dict[str, list[Entry]] = {}
     for entry in entries:
         period = Decoded(parts[entry]).period
@@ -237,24 +237,24 @@ def _name(server: str, entries: Sequence[Entry], parts: Mapping[Entry, Path]) ->
 
 
 def named(entries: Sequence[Entry], began: int | None, server: str = "") -> str:
-    """Return what a dataset is called whose first operation was then, microseconds; None: none."""
+    """Return the name of a dataset by the time of its first operation, microseconds; None: none."""
     since = "empty" if began is None else f"{_time(began):%Y%m%dT%H%M%SZ}"
     return "-".join(filter(None, (since, server, _fingerprint(entries)[:6])))
 
 
 def _make(path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
-    """Make a dataset of traces that are decoded, whole or not at all; one that is there stays."""
-    durable.made(path, lambda aside: _write(aside, path, entries, parts))
+    """Make a dataset of decoded traces atomically; an existing one stays."""
+    durable.made(path, lambda temporary: _write(temporary, path, entries, parts))
 
 
-def _write(aside: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
-    summary = combine(parts, aside, known_as=path)
-    told = about(entries, summary, aside)
-    (aside / INTAKE).write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+def _write(temporary: Path, path: Path, entries: Sequence[Entry], parts: Sequence[Path]) -> None:
+    summary = combine(parts, temporary, known_as=path)
+    intake = about(entries, summary, temporary)
+    (temporary / INTAKE).write_text(json.dumps(intake, indent=2) + "\n", encoding="utf-8")
 
 
 def about(entries: Sequence[Entry], summary: IngestSummary, dataset: Path) -> dict[str, Any]:
-    """Return what is told of a dataset beside it: of which traces it is, and of its tables."""
+    """Return the intake of a dataset: its traces, and its tables' checksums."""
     return {
         "traces": [asdict(entry) for entry in entries],
         "period": _period(summary),
@@ -269,14 +269,14 @@ def about(entries: Sequence[Entry], summary: IngestSummary, dataset: Path) -> di
 
 
 def _period(summary: IngestSummary) -> list[str] | None:
-    """Return the first and last operation's times; None where no file was seen."""
+    """Return the first and last operation's times; None if no file was seen."""
     if summary.period is None or not summary.rows["files"]:
         return None
     return [_time(micros).isoformat() for micros in summary.period]
 
 
 def _births(dataset: Path) -> dict[str, int]:
-    """Return how many files were born on each day."""
+    """Return the number of births on each day."""
     born = births(read_table(dataset, "files", ["kind", "birth_seen", "born"]))["born"]
     days, counts = np.unique(np.asarray(born.cast(pa.int64())) // DAY, return_counts=True)
     return {
@@ -285,23 +285,29 @@ def _births(dataset: Path) -> dict[str, int]:
 
 
 def set_aside(dataset: Path) -> dict[str, int]:
-    """Return how many records of a dataset's traces were set aside, by reason."""
+    """Return the numbers of records set aside from a dataset's traces, by reason."""
     return dict(_summary(dataset)["records_set_aside"])
 
 
 def operations(dataset: Path) -> int:
-    """Return how many operations a dataset was made of."""
+    """Return the number of operations in a dataset."""
     return int(_summary(dataset)["rows"]["operations"])
 
 
 def warnings(dataset: Path) -> list[str]:
-    """Return what was said of a dataset's traces when they were taken in."""
+    """Return the warnings about a dataset's traces at their ingestion."""
     return list(_summary(dataset).get("warnings", []))
 
 
+def estimated_loss(dataset: Path) -> float | None:
+    """Return the share of a dataset's messages that were lost; None if unknown."""
+    loss = _summary(dataset).get("loss")
+    return None if loss is None else float(loss["fraction"])
+
+
 def _summary(dataset: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((dataset / INTAKE).read_bytes())["summary"]
-    return told
+    summary: dict[str, Any] = json.loads((dataset / INTAKE).read_bytes())["summary"]
+    return summary
 
 
 def in_micros(time: datetime) -> int:
@@ -319,17 +325,17 @@ def _fingerprint(entries: Sequence[Entry]) -> str:
 
 
 def known(directory: Path) -> dict[Entry, None]:
-    """Return the traces that were taken in, each once."""
+    """Return the ingested traces, each once."""
     ledger = directory / _LEDGER
-    told = json.loads(ledger.read_bytes()) if ledger.exists() else []
+    entries = json.loads(ledger.read_bytes()) if ledger.exists() else []
     for path in sorted(directory.glob(f"[!.]*/{INTAKE}")):
-        told += json.loads(path.read_bytes())["traces"]
-    return dict.fromkeys(Entry(**entry) for entry in told)
+        entries += json.loads(path.read_bytes())["traces"]
+    return dict.fromkeys(Entry(**entry) for entry in entries)
 
 
 def remember(directory: Path) -> None:
-    """Note in the ledger the traces of all datasets, so that these may go."""
-    told = [asdict(entry) for entry in known(directory)]
-    text, ledger = json.dumps(told, indent=1) + "\n", directory / _LEDGER
-    if told and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):
+    """Add the traces of all datasets to the ledger, so that datasets can be removed."""
+    entries = [asdict(entry) for entry in known(directory)]
+    text, ledger = json.dumps(entries, indent=1) + "\n", directory / _LEDGER
+    if entries and not (ledger.exists() and ledger.read_text(encoding="utf-8") == text):
         durable.write_text(ledger, text)

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from birthmark.training.learn.train import Lives
 
 QUARTER = 0.25
-"""The part of the lives, by time of birth, that serves where there is no complete day."""
+"""Share of the newest births that replaces a complete day if there is none."""
 
 QUIET = timedelta(hours=1)
-"""So long nothing may have been seen at either end of a day that still is complete."""
+"""Longest quiet time at either end of a complete day."""
 
 _TICK = timedelta(microseconds=1)
 _DAY = timedelta(days=1)
@@ -24,7 +24,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Period:
-    """From `since` to before `before` (None: all that follow), and the date of its `day`."""
+    """The time from `since` to before `before` (None: without end), and the date of its `day`."""
 
     since: datetime
     before: datetime | None = None
@@ -36,10 +36,10 @@ class Period:
 
 
 def newest(lives: Lives, zone: str, after: datetime | None = None) -> Period | None:
-    """Return the newest complete day of `lives` in time zone `zone`, less what is not `after`.
+    """Return the part `after` that time of the newest complete day of `lives` in `zone`.
 
-    Where there is none, or nothing before it to learn from, the newest quarter of the births, of
-    which those `after` (all, where none is). None where of the complete day nothing is `after`.
+    Without a complete day, or without earlier births, it is the newest quarter of the births, or
+    its part `after` if that has any. None if the complete day has no births `after`.
     """
     if not len(lives.files):
         return None
@@ -52,7 +52,7 @@ def newest(lives: Lives, zone: str, after: datetime | None = None) -> Period | N
 
 
 def complete_day(lives: Lives, zone: str) -> date | None:
-    """Return the newest day that the trace of `lives` shows from its beginning to its end."""
+    """Return the newest day that the trace of `lives` covers entirely."""
     begin = pc.min(lives.files["born"]).as_py()
     end = pc.max(lives.files["observed_until"]).as_py()
     day = (end + QUIET).astimezone(ZoneInfo(zone)).date() - _DAY

@@ -1,4 +1,4 @@
-"""What a night would take in and remove, if it began now: nothing is changed."""
+"""A dry run of a night: the traces that it would ingest, and the datasets that it would remove."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from birthmark.training.registry.versions import Registry
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Paths of `traces` that are new, and of those that are `waiting`; what is `refused`, and why.
+    """Paths of new `traces` and of `waiting` ones; `refused` paths with reasons.
 
-    `warnings` are as of `training.nightly.run.Night`. `removed` are the datasets and followed
-    hours, `pruned` the versions, that would go by what is there now, before anything is taken in.
+    `warnings` are as in `training.nightly.run.Night`. `removed` are the datasets and followed
+    hours, and `pruned` the versions, that retention would remove before anything is ingested.
     """
 
     traces: list[str]
@@ -30,12 +30,12 @@ class Rehearsal:
     pruned: list[str]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON objects."""
+        """Return the rehearsal as JSON objects."""
         return vars(self)
 
 
 def rehearse(config: Config, now: datetime | None = None) -> Rehearsal:
-    """Return what a night would do with what is there."""
+    """Return the actions of a night in the present state."""
     directory, settings = config.datasets.directory, config.training
     sources = config.traces, directory, config.servers
     held = datasets(directory)

@@ -1,4 +1,4 @@
-"""Whether a version comes out the same, byte by byte, when it is trained again."""
+"""A check that training again reproduces a version byte by byte."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Settings, Training
 from birthmark.training.learn.train import read_lives
-from birthmark.training.nightly.candidate import Candidate, succeed, train_alone
+from birthmark.training.nightly.candidate import Candidate, train_alone, train_candidate
 from birthmark.training.registry.stored import Stored, load
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
@@ -20,10 +20,10 @@ from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of training again: the parts that are the same, and the first that is not.
+    """The result of training again: the parts that are the `same`, and the first that is not.
 
-    `differs` says which and where; `not_compared` are parts of which it cannot be told, because
-    they tell of another version that is gone.
+    `differs` names that part and the place. `not_compared` are parts that depend on a version that
+    was removed.
     """
 
     same: list[str]
@@ -32,9 +32,9 @@ class Reproduction:
 
 
 def reproduce(registry: Registry, version: str, datasets: Path) -> Reproduction:
-    """Train `version` again, from the datasets of the same names in `datasets`, and compare.
+    """Train `version` again from the datasets of the same names in `datasets`, and compare.
 
-    Raises `RegistryError` where the version is damaged, or does not say how it was trained.
+    Raises `RegistryError` if the version is damaged, or its manifest lacks settings.
     """
     stored = load(registry, version)
     champion = stored.manifest.get("compared_with")
@@ -50,7 +50,7 @@ def reproduce(registry: Registry, version: str, datasets: Path) -> Reproduction:
 def _again(stored: Stored, champion: Stored | None, datasets: Path) -> Candidate:
     manifest = stored.manifest
     if "settings" not in manifest:
-        raise RegistryError(f"{stored.version}: expected the settings that it was trained with")
+        raise RegistryError(f"{stored.version}: expected its training settings")
     settings = _settings(stored)
     trained = manifest["trained_on"]
     lives = read_lives([datasets / name for name in trained["datasets"]], settings.without_loss)
@@ -58,17 +58,17 @@ def _again(stored: Stored, champion: Stored | None, datasets: Path) -> Candidate
         lives = lives.born(since=datetime.fromisoformat(trained["from"]))
     predicates, estimators = list(stored.model.predicates.values()), stored.model.estimators
     if manifest["judged"] and isinstance(settings, Training):
-        return succeed(champion, lives, settings, predicates, estimators)[0]
+        return train_candidate(champion, lives, settings, predicates, estimators)[0]
     return train_alone(champion, lives, settings, predicates, manifest["tested"], estimators)
 
 
 def _settings(stored: Stored) -> Settings:
-    """Return the settings that a version was trained with, of the kinds that it has."""
-    told = stored.manifest["settings"]
-    if "window_days" not in told:
-        return Settings.model_validate(told)
+    """Return the settings of a version's training, for its kinds."""
+    settings = stored.manifest["settings"]
+    if "window_days" not in settings:
+        return Settings.model_validate(settings)
     kinds = [kind for kind in stored.model.kinds if kind != BEST]
-    return Training.model_validate({**told, "kinds": kinds})
+    return Training.model_validate({**settings, "kinds": kinds})
 
 
 def _compare(

@@ -1,14 +1,12 @@
-"""What is removed after a night: old datasets, followed hours and versions, where a site wants it.
+"""Retention: removal of old datasets, followed hours and versions after a night, if configured.
 
-What the published model rests on stays, however old it is: the datasets that it learned from, and
-the version that its card compares it with; of the pinned one, and of that which a rollback goes
-back to, the datasets likewise. So do the datasets of the newest `keep_days`, which are no fewer
-than those of the window, those that the night itself made, and the last of the followed ones, by
-which the next knows which lives are its own.
+These stay however old they are: the training data of the published, the pinned and the previous
+version, and the version that the published card compares with. So do the datasets of the newest
+`keep_days`, which cover the training window, those made in this night, and the last followed one,
+which marks the beginning of the next.
 
-Something is renamed before it is removed, so that it is there whole or not at all; what a run that
-was killed left of it, the next removes. Traces and hours of which a dataset is gone are in the
-ledger, and are not taken in again.
+Removal begins with a rename, so that it is atomic; the next run removes leftovers of a killed one.
+The ledger keeps the traces and hours of removed datasets, so that they are not ingested again.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ _GONE = ".gone"
 
 @dataclass(frozen=True)
 class Removable:
-    """What may go: paths of `datasets` and of followed `hours`, names of `versions`."""
+    """Removable paths of `datasets` and followed `hours`, and names of `versions`."""
 
     datasets: list[Path] = field(default_factory=list)
     hours: list[Path] = field(default_factory=list)
@@ -42,10 +40,10 @@ class Removable:
 def removable(
     config: Config, registry: Registry, held: Sequence[Dataset], made: Iterable[str] = ()
 ) -> Removable:
-    """Return what is older than the configuration keeps.
+    """Return everything older than the configured retention.
 
-    `held` are the datasets that are believed, in the order of their ends: the last says how late it
-    is, whatever the clock. Those that are called as in `made` stay.
+    `held` are the valid datasets ordered by their ends; the end of the last counts as the present.
+    Datasets with a name in `made` stay.
     """
     days, versions = config.datasets.keep_days, config.registry.keep_versions
     going = [] if versions is None else registry.prune(versions, dry_run=True)
@@ -58,7 +56,7 @@ def removable(
 
 
 def remove(config: Config, registry: Registry, going: Removable) -> None:
-    """Remove it for good; only who holds the lock of the nightly run may."""
+    """Remove for good. Call only while holding the lock of the nightly run."""
     directory, follow = config.datasets.directory, config.follow
     places = [directory, *([follow.datasets] if follow else [])]
     for left in (path for place in places for path in place.glob(f".*{_GONE}")):
@@ -73,29 +71,29 @@ def remove(config: Config, registry: Registry, going: Removable) -> None:
 
 
 def _rested_on(registry: Registry) -> Iterator[str]:
-    """Yield the datasets that the versions learned from which answer, or may again."""
+    """Yield the training data of the versions that serve, or may serve again."""
     for version in {registry.current(), registry.pinned(), registry.previous()} - {None}:
         try:
             yield from registry.manifest(str(version))["trained_on"]["datasets"]
-        except (RegistryError, KeyError):  # a damaged one rests on nothing that is known
+        except (RegistryError, KeyError):  # the training data of a damaged version is unknown
             continue
 
 
 def _last_followed(directory: Path) -> Iterator[str]:
-    """Yield the dataset of the followed hours that came last, if there is one."""
-    told = {path: json.loads(path.read_bytes()) for path in directory.glob(f"[!.]*/{INTAKE}")}
-    untils = {path: own[UNTIL] for path, own in told.items() if own.get(UNTIL) is not None}
+    """Yield the newest dataset of followed hours, if there is one."""
+    intakes = {path: json.loads(path.read_bytes()) for path in directory.glob(f"[!.]*/{INTAKE}")}
+    untils = {path: own[UNTIL] for path, own in intakes.items() if own.get(UNTIL) is not None}
     if untils:
         yield max(untils, key=lambda path: untils[path]).parent.name
 
 
 def _hours(config: Config, before: datetime) -> Iterator[Path]:
-    """Yield the followed hours that were taken in and ended before that, but never the last."""
+    """Yield the ingested hours that ended before that time, but never the last."""
     if config.follow is None or not config.follow.datasets.is_dir():
         return
-    taken = set(known(config.datasets.directory))
+    ingested = set(known(config.datasets.directory))
     for hour in finished(config.follow.datasets)[0][:-1]:
-        periods = [told["period"] for told in ingests.records(hour).values()]
+        periods = [record["period"] for record in ingests.records(hour).values()]
         ended = max((period[1] for period in periods if period), default=0)
-        if ended < in_micros(before) and taken.issuperset(entries_of(hour)):
+        if ended < in_micros(before) and ingested.issuperset(entries_of(hour)):
             yield hour

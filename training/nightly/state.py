@@ -1,9 +1,9 @@
-"""What came of the last night, kept beside the registry's versions, so that it outlives the run.
+"""The state of the last night, stored beside the registry's versions.
 
-    <registry>/nightly.json     when it began and ended, how, what it did, and what is held
+    <registry>/nightly.json     its begin, end, outcome, actions, and disk usage
 
-Whoever runs nights writes it: once as a night begins, and once as it ends. So a night that was
-killed is known by having begun and not ended. The service tells of it, and `birthmark doctor`.
+The nightly run writes it when it begins and when it ends. So a killed night has begun and not
+ended. The service and `birthmark doctor` report it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from birthmark.training.registry.versions import Registry, RegistryError
 
 STATE = "nightly.json"
 LATE = timedelta(days=2)
-"""How long no night may have succeeded until that is warned of."""
+"""Time without a successful night after which to warn."""
 
 NIGHTS = 7
-"""For so many nights there should be room on a disk."""
+"""Number of nights for which a disk should have room."""
 
 Outcome = Literal["done", "refused", "failed"]
-"""It did all that there was to do; all but some traces or directories; it failed."""
+"""Outcomes: complete; complete except for some traces or directories; failed."""
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 _FORMAT = 1
@@ -38,16 +38,16 @@ _TIMES = ("began", "ended", "succeeded")
 class NightState:
     """The last night.
 
-    `began` is when the newest one did. All else is of the newest that ended: when it `ended`, how
-    (`outcome`, and `why` it failed) and after how many `seconds`; `did` counts what it did, by
-    ``traces``, ``operations``, ``waiting``, ``refused``, ``set_aside``, ``left_out``, ``datasets``
-    and ``versions`` made, and ``removed`` and ``pruned``, which are datasets and versions that
-    retention removed. `decision` is what it said of the model that it trained, if it did.
+    `began` is the begin of the newest night. All else is of the newest night that ended: `ended`,
+    `outcome`, `why` it failed, and its duration in `seconds`. `did` counts ``traces``,
+    ``operations``, ``waiting``, ``refused``, ``set_aside``, ``left_out``, ``datasets`` and
+    ``versions`` made, and the datasets ``removed`` and versions ``pruned`` by retention. `decision`
+    is about the model that it trained, if any.
 
-    `written` is how many bytes the datasets and the version have that it made; `held` by
-    ``datasets`` and ``registry`` how many bytes there are, and `free` how many are left on their
-    disks. `succeeded` is the end of the last night that did not fail, and `failures` how many did
-    since, or were killed.
+    `written` is the size of the new datasets and version in bytes; `held` has the total sizes of
+    ``datasets`` and ``registry``, and `free` the bytes free on their disks. `succeeded` is the end
+    of the last night that did not fail, and `failures` the number of nights since that failed or
+    were killed.
     """
 
     began: datetime
@@ -65,56 +65,58 @@ class NightState:
 
     @property
     def is_open(self) -> bool:
-        """Whether the newest night has not ended: it is at work, or was killed."""
+        """Whether the newest night is running or was killed."""
         return self.ended is None or self.began > self.ended
 
     def late(self, now: datetime) -> bool:
-        """Whether it is long since a night did not fail; where none ever ended, since it began."""
+        """Whether the last success is long ago; before any night ended, whether the begin is."""
         return now - (self.succeeded or self.began) > LATE
 
     def short(self) -> list[str]:
-        """Return where there was less free than `NIGHTS` nights like it write."""
+        """Return the disks with too little space for `NIGHTS` such nights."""
         return [where for where, free in self.free.items() if free < NIGHTS * self.written]
 
     def to_json(self) -> bytes:
-        """Return it as it is stored."""
-        told = asdict(self)
-        told |= {name: told[name] and told[name].isoformat() for name in _TIMES}
-        return (json.dumps({"format": _FORMAT, **told}, indent=1) + "\n").encode()
+        """Return the stored form."""
+        members = asdict(self)
+        members |= {name: members[name] and members[name].isoformat() for name in _TIMES}
+        return (json.dumps({"format": _FORMAT, **members}, indent=1) + "\n").encode()
 
 
 def read(registry: Registry) -> NightState | None:
-    """Return the state of the last night; None where none was run on this registry.
+    """Return the state of the last night; None if no night was run on this registry.
 
-    Raises `RegistryError` where it is damaged, or of a newer version of the program.
+    Raises `RegistryError` if it is damaged, or of a newer release.
     """
     content = registry.read(STATE)
     if content is None:
         return None
     try:
-        told = json.loads(content)
-        if told.pop("format") != _FORMAT:
+        members = json.loads(content)
+        if members.pop("format") != _FORMAT:
             raise ValueError(f"expected format {_FORMAT}")
-        told |= {name: told[name] and datetime.fromisoformat(told[name]) for name in _TIMES}
-        return NightState(**told)
+        members |= {
+            name: members[name] and datetime.fromisoformat(members[name]) for name in _TIMES
+        }
+        return NightState(**members)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         place = f"{registry.place}/{STATE}"
         raise RegistryError(f"{place}: expected the state of a night: {error}") from error
 
 
-class Keeper:
-    """Keeps the state while a night is at work; `tell` is given what it did before it ends."""
+class Recorder:
+    """Records the state of a running night; call `add` with its actions before it ends."""
 
     def __init__(self, registry: Registry, datasets: Path) -> None:
         self._registry, self._datasets = registry, datasets
         self._state = self._begun(self._before(), datetime.now(UTC))
         self.trouble = self._write()
-        """Why the state could not be written, if it could not."""
+        """The error of writing the state, if any."""
 
-    def tell(
+    def add(
         self, did: Mapping[str, int], decision: str | None, made: Iterable[str], version: str | None
     ) -> None:
-        """Take note of what was done; of the datasets `made`, and the version, count the bytes."""
+        """Add the actions, and the sizes of the datasets `made` and of the version."""
         written = sum(_size(self._datasets / name) for name in made)
         if version is not None:
             parts = self._registry.manifest(version)["parts"].values()
@@ -122,7 +124,7 @@ class Keeper:
         self._state = replace(self._state, did=dict(did), decision=decision, written=written)
 
     def end(self, outcome: Outcome, why: str | None = None) -> None:
-        """Say how the night ended."""
+        """Record the end of the night."""
         now, before = datetime.now(UTC), self._state
         failed = outcome == "failed"
         places = {"datasets": self._datasets, **self._local}
@@ -141,7 +143,7 @@ class Keeper:
 
     @property
     def _local(self) -> dict[str, Path]:
-        """The registry's directory, unless it is in an object store, or not there yet."""
+        """The registry's directory, if it exists and is no object store."""
         try:
             path = self._registry.path
         except RegistryError:
@@ -151,12 +153,12 @@ class Keeper:
     def _before(self) -> NightState | None:
         try:
             return read(self._registry)
-        except (RegistryError, OSError):  # a state that is lost costs no night
+        except (RegistryError, OSError):  # losing the state must not fail the night
             return None
 
     @staticmethod
     def _begun(before: NightState | None, now: datetime) -> NightState:
-        """Return the state of a night that begins; one before it that did not end was killed."""
+        """Return the state of a new night; a previous night without end was killed."""
         if before is None:
             return NightState(now)
         return replace(before, began=now, failures=before.failures + before.is_open)
@@ -164,20 +166,20 @@ class Keeper:
     def _write(self) -> str | None:
         try:
             self._registry.write(STATE, self._state.to_json())
-        except OSError as error:  # what is wrong with the registry the night itself will tell
+        except OSError as error:  # the night itself reports errors of the registry
             return str(error)
         return None
 
 
 @contextmanager
-def kept(registry: Registry, datasets: Path) -> Iterator[Keeper]:
-    """Keep the state of the night that the block does, which says how it ends unless it fails."""
-    keeper = Keeper(registry, datasets)
+def recording(registry: Registry, datasets: Path) -> Iterator[Recorder]:
+    """Record the state of the night in this block, which calls `end` unless it fails."""
+    recorder = Recorder(registry, datasets)
     try:
-        yield keeper
+        yield recorder
     except BaseException as error:
-        keeper.tell({}, None, [], None)
-        keeper.end("failed", _in_words(error))
+        recorder.add({}, None, [], None)
+        recorder.end("failed", _in_words(error))
         raise
 
 
@@ -188,5 +190,5 @@ def _in_words(error: BaseException) -> str:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of the files below `path`; of those that go meanwhile, none."""
+    """Return the size of the files below `path`, except those that disappear meanwhile."""
     return sum(each.lstat().st_size for each in path.rglob("*") if each.is_file())

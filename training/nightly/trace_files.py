@@ -1,4 +1,4 @@
-"""Where traces are looked for: directories that cannot be looked into, and globs without a file."""
+"""Search for traces: inaccessible directories, and globs without a match."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from pathlib import Path
 
 
 def unreachable(globs: Sequence[str]) -> dict[str, str]:
-    """Return by path why a directory on the way of `globs` cannot be looked into.
+    """Return the inaccessible directories along `globs`, with the reasons.
 
-    A glob matches nothing in such a directory, as if no trace were there. It is closed, or it is
-    that which a glob begins with, before any wildcard, and does not exist.
+    A glob silently matches nothing in such a directory. It is closed, or it is the directory before
+    the first wildcard and does not exist.
     """
     found: dict[str, str] = {}
     for pattern in map(Path, globs):
         shut = list(_closed(pattern))
         for path in shut:
-            why = "is closed to the user that this runs as"
+            why = "is closed to this user"
             found[path] = f"{path}: {why}; expected to find traces there"
         place = beginning(pattern)
         if not shut and not place.is_dir():
-            found[str(place)] = f"{place}: is no directory; expected to find traces there"
+            found[str(place)] = f"{place}: is not a directory; expected to find traces there"
     return found
 
 
 def unmatched(globs: Sequence[str]) -> list[str]:
-    """Return for each glob that matches no file, in a directory that can be read, what is there.
+    """Return a warning for each glob without a match in a readable directory.
 
-    It may be meant, on a quiet night, or be a mistake.
+    It may be a quiet night, or a mistake.
     """
     return [
-        f"{pattern}: no file is called so; {_held(beginning(Path(pattern)))}"
+        f"{pattern}: no file matches; {_held(beginning(Path(pattern)))}"
         for pattern in globs
         if not unreachable([pattern]) and not any(matching([pattern]))
     ]
 
 
 def matching(globs: Sequence[str]) -> Iterator[Path]:
-    """Yield the files that globs match, each once, in the order of their paths."""
+    """Yield the files that globs match, each once, ordered by path."""
     # Path.glob takes no absolute pattern.
     matches = (glob(pattern, recursive=True) for pattern in globs)  # noqa: PTH207
     return (path for path in sorted(map(Path, set().union(*matches))) if path.is_file())
 
 
 def beginning(pattern: Path) -> Path:
-    """Return the directory that a glob begins with, before any wildcard."""
+    """Return the directory of a glob before the first wildcard."""
     return Path(*takewhile(lambda part: not has_magic(part), pattern.parts[:-1]))
 
 
 def _held(directory: Path) -> str:
-    """Return in words what a directory holds."""
+    """Describe the contents of a directory."""
     try:
         names = sorted(path.name for path in directory.iterdir())
     except PermissionError:
@@ -68,7 +68,7 @@ def _closed(pattern: Path) -> Iterator[str]:
     for parent, name in zip(parents, names, strict=True):
         # To list a directory one must read it; to go through it to a name, search it.
         needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
-        # As the traces are found, and with no exception for what may not be looked at.
+        # The same functions find the traces; they raise nothing for closed directories.
         for path in glob(str(parent), recursive=True):  # noqa: PTH207
             is_directory = os.path.isdir(path)  # noqa: PTH112
             if is_directory and not os.access(path, needed, effective_ids=True):

@@ -1,8 +1,8 @@
-"""Predicates whose bound an audit found broken: never answered yes until the next model.
+"""Suppressed predicates: an audit found their bound broken, so they abstain until the next model.
 
-    <registry>/abstaining.json    {"version": V, "predicates": {KEY: the reason in words}}
+    <registry>/abstaining.json    {"version": V, "predicates": {KEY: reason}}
 
-It is about one version: another that is published abstains from nothing.
+It is about one version: after another is published, nothing is suppressed.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ ABSTAINING = "abstaining.json"
 
 @dataclass(frozen=True)
 class Abstaining:
-    """The `version` that is meant, and by key of its predicates the reason for each."""
+    """The `version`, and the reason by key of each suppressed predicate."""
 
     version: str | None = None
     predicates: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, version: str) -> Mapping[str, str]:
-        """Return the predicates that `version` must never say yes to, and why."""
+        """Return the suppressed predicates of `version`, with reasons."""
         return self.predicates if version == self.version else {}
 
 
 def read(registry: Registry) -> Abstaining:
-    """Return what is said in a registry; raise `RegistryError` if it is damaged."""
+    """Return the suppressed predicates of a registry; raise `RegistryError` for a damaged file."""
     content, path = registry.read(ABSTAINING), f"{registry.place}/{ABSTAINING}"
     if content is None:
         return Abstaining()
     try:
-        said: Any = json.loads(content)
+        stored: Any = json.loads(content)
     except ValueError as error:
         raise RegistryError(f"{path}: expected JSON: {error}") from error
-    predicates = said.get("predicates") if isinstance(said, dict) else None
-    if not isinstance(predicates, dict) or not isinstance(said.get("version"), str):
+    predicates = stored.get("predicates") if isinstance(stored, dict) else None
+    if not isinstance(predicates, dict) or not isinstance(stored.get("version"), str):
         raise RegistryError(f"{path}: expected a version and its predicates with their reasons")
-    return Abstaining(said["version"], {key: str(reason) for key, reason in predicates.items()})
+    return Abstaining(stored["version"], {key: str(reason) for key, reason in predicates.items()})
 
 
 def add(registry: Registry, version: str, predicates: Mapping[str, str]) -> None:
-    """Let more predicates of `version` never be a yes; those of other versions are forgotten."""
+    """Suppress more predicates of `version`; drop those of other versions."""
     if not predicates:
         return
-    said = {"version": version, "predicates": {**read(registry).of(version), **predicates}}
-    registry.write(ABSTAINING, (json.dumps(said, indent=1) + "\n").encode())
+    content = {"version": version, "predicates": {**read(registry).of(version), **predicates}}
+    registry.write(ABSTAINING, (json.dumps(content, indent=1) + "\n").encode())

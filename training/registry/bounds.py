@@ -1,4 +1,4 @@
-"""What the newest audits know of each predicate's bound, for readers that need no more of them.
+"""The standing of each predicate's bound by the newest audits, in a small file.
 
 <registry>/bounds.json    {KEY: the standing, in the words of `training.statistics.standing`}
 """
@@ -16,20 +16,20 @@ BOUNDS = "bounds.json"
 
 
 def read(registry: Registry) -> dict[str, Standing]:
-    """Return what is known by predicate's key; raise `RegistryError` if that is damaged."""
+    """Return the standing by predicate's key; raise `RegistryError` for a damaged file."""
     content = registry.read(BOUNDS)
     try:
-        said = json.loads(content or b"{}")
-        return {key: Standing(each) for key, each in said.items()}
+        stored = json.loads(content or b"{}")
+        return {key: Standing(each) for key, each in stored.items()}
     except (ValueError, AttributeError) as error:
         path = f"{registry.place}/{BOUNDS}"
         raise RegistryError(f"{path}: expected standings by predicate: {error}") from error
 
 
 def keep(registry: Registry, audits: Iterable[Mapping[str, Any]]) -> None:
-    """Write what `audits`, in the order of time, know of each bound.
+    """Write the standing of each bound by `audits`, in the order of time.
 
-    Each server's newest counts, and of several servers' the worst.
+    Each server's newest audit counts, and the worst of several servers.
     """
     newest = {tuple(each["servers"]): each for each in audits}
     found: dict[str, Standing] = {}

@@ -1,4 +1,4 @@
-"""What a stored version says of itself, and whether it is still what was stored."""
+"""Manifests of stored versions, and verification of their files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from birthmark.data.common.plurals import counted
+from birthmark.data.common.regular import open_regular, read_regular
 
 FORMAT = 1
-"""The manifest format written here, and the newest one that is read."""
+"""The manifest format that is written, and the newest that is read."""
+
+MOST_BYTES = 16 << 20
+"""Size limit of a manifest, in bytes."""
 
 MANIFEST = "manifest.json"
 VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
@@ -20,7 +24,7 @@ VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 
 
 class RegistryError(ValueError):
-    """The registry holds something other than what it should; the message names the file."""
+    """The registry has unexpected contents; the message names the file."""
 
 
 def written(described: Mapping[str, Any]) -> str:
@@ -31,19 +35,17 @@ def written(described: Mapping[str, Any]) -> str:
 def read(content: bytes | None, place: object, version: str) -> dict[str, Any]:
     """Return the manifest of `version`, if this program can read its format.
 
-    `content` is what `place` holds, None where there is no such file.
+    `content` is that of the file `place`, or None if it does not exist.
     """
     try:
         manifest: Any = json.loads(content or b"")
     except ValueError as error:
         raise RegistryError(f"{place}: expected a manifest in JSON: {error}") from error
     if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
-        raise RegistryError(f"{place}: expected a manifest with its format's number")
+        raise RegistryError(f"{place}: expected a manifest with a format number")
     number = manifest["format"]
     if number > FORMAT:
-        raise RegistryError(
-            f"{place}: its format is {number}, and this program reads formats up to {FORMAT}"
-        )
+        raise RegistryError(f"{place}: expected a format up to {FORMAT}, found {number}")
     parts = manifest.get("parts")
     if manifest.get("version") != version or not isinstance(parts, dict):
         raise RegistryError(f"{place}: expected the manifest, with parts, of {version}")
@@ -57,7 +59,7 @@ def check(directory: Path, version: str) -> None:
     """Raise `RegistryError` unless manifest and parts are as they were when stored."""
     path = directory / MANIFEST
     try:
-        manifest = read(path.read_bytes(), path, version)
+        manifest = read(read_regular(path, MOST_BYTES), path, version)
     except OSError as error:
         raise RegistryError(f"{path}: expected a manifest in JSON: {error}") from error
     if fingerprint(manifest) != version[-6:]:
@@ -79,7 +81,7 @@ def check(directory: Path, version: str) -> None:
 
 
 def parts(directory: Path) -> dict[str, dict[str, Any]]:
-    """Return by name, sorted, the size and the checksum of each file below `directory`."""
+    """Return the size and checksum of each file below `directory`, sorted by name."""
     found = {
         path.relative_to(directory).as_posix(): describe(path)
         for path in sorted(directory.rglob("*"))
@@ -96,13 +98,13 @@ def _in_words(part: Mapping[str, Any]) -> str:
 
 def describe(path: Path) -> dict[str, Any]:
     """Return the size (bytes) and the SHA-256 of a file."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"size": path.stat().st_size, "sha256": digest}
 
 
 def fingerprint(manifest: Mapping[str, Any]) -> str:
-    """Return 6 hex digits over everything in a manifest but the version that they end."""
+    """Return 6 hex digits of a hash over a manifest without its version."""
     body = {key: value for key, value in manifest.items() if key != "version"}
     text = json.dumps(body, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:6]

@@ -1,13 +1,13 @@
 """A registry in an object store, by any of pyarrow's file systems.
 
-What makes a version appear whole: an object is there once it has been sent whole, and not before;
-the parts are sent first, the manifest last; and what has no manifest is no version. `current` is
-one object, sent after that. Versions are brought to a local directory, each once, as images are
-mapped into memory; what is brought is checked before it takes its name there.
+Versions appear atomically: an object exists only once it is complete, the manifest is sent after
+the parts, and a version without a manifest does not count. The object `current` is sent last.
+Versions are downloaded once into a local directory, because images are mapped into memory; a
+download is verified before it is renamed into place.
 
-These file systems offer no lock and no conditional write. Writers on one machine exclude each
-other. Two on different machines may store at the same time, each a version of its own, whole, and
-`current` names that of the last: let one machine write.
+These file systems have no locks and no conditional writes. Writers on one machine exclude each
+other. Writers on different machines can store at the same time, each a complete version, and
+`current` names the last: let one machine write.
 """
 
 from __future__ import annotations
@@ -34,27 +34,36 @@ from birthmark.training.registry.storage import Check
 OBJECT_STORES = {"s3", "gcs", "abfs"}
 """The file systems without directories."""
 
-_AT_A_TIME = 8  # objects: a store answers slowly, but to many at once
+_AT_A_TIME = 8  # objects: a store is slow, but parallel
 _ABANDONED = timedelta(days=1)
-"""So long after its time a version without a manifest is not going to be completed."""
+"""Age after which a version without a manifest counts as abandoned."""
 
 
 def cache_directory() -> Path:
-    """Return where versions from elsewhere are kept: ``$BIRTHMARK_CACHE``, or as users expect."""
+    """Return the directory of local copies: ``$BIRTHMARK_CACHE``, or the user's cache directory.
+
+    Raises ValueError if no variable names a directory and the user has none.
+    """
     if own := os.environ.get("BIRTHMARK_CACHE"):
         return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "birthmark"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "birthmark"
+    except RuntimeError:  # no HOME, and no entry in passwd
+        raise ValueError(
+            "expected a directory for copies of versions in BIRTHMARK_CACHE; found none, and the"
+            " user has no home directory"
+        ) from None
 
 
 class RemoteStorage:
-    """The files below a URI that pyarrow knows (``s3://bucket/path?endpoint_override=…``).
+    """The files below a URI of pyarrow (``s3://bucket/path?endpoint_override=…``).
 
-    `cache` is the directory of local copies; by default one of its own in `cache_directory`.
+    `cache` is the directory of local copies; by default a separate one in `cache_directory`.
     """
 
     def __init__(self, uri: str, cache: Path | None = None) -> None:
         parts = urlsplit(uri)
-        # A URI may hold a password, which belongs in no message.
+        # A URI can have a password, which must not appear in messages.
         host, path = parts.netloc.rpartition("@")[2], parts.path.rstrip("/")
         self._place = f"{parts.scheme}://{host}{path}"
         try:
@@ -71,14 +80,14 @@ class RemoteStorage:
         return self._place
 
     def missing(self) -> None:
-        """Return None: in an object store there is any place."""
+        """Return None: in an object store, every place exists."""
 
     def at(self, name: str) -> str:
-        """Return the URI of an object, without what is secret in it."""
+        """Return the URI of an object, without secrets."""
         return f"{self._place}/{name}"
 
     def read(self, name: str) -> bytes | None:
-        """Return what an object holds; None where there is none."""
+        """Return the content of an object; None if it does not exist."""
         try:
             with self._fs.open_input_stream(self._path(name)) as stream:
                 return bytes(stream.read())
@@ -86,7 +95,7 @@ class RemoteStorage:
             return None
 
     def stamp(self, name: str) -> Hashable:
-        """Return what an object holds."""
+        """Return the content of an object, as its stamp."""
         return self.read(name)
 
     def write(self, name: str, content: bytes) -> None:
@@ -109,11 +118,11 @@ class RemoteStorage:
             self._fs.delete_file(self._path(name))
 
     def versions(self) -> list[str]:
-        """Return the names of what has a manifest."""
+        """Return the names of versions with a manifest."""
         return [name for name, own in self._objects().items() if MANIFEST in own]
 
     def local(self, version: str, check: Check) -> Path | None:
-        """Return the directory of a version's copy, brought here unless it is."""
+        """Return the directory of a version's copy, after a download if necessary."""
         path = self._cache / version
         if path.is_dir():
             return path
@@ -139,13 +148,13 @@ class RemoteStorage:
         return True
 
     def writing(self) -> AbstractContextManager[None]:
-        """Keep the other writers on this machine out."""
+        """Exclude other writers on this machine."""
         self._cache.mkdir(parents=True, exist_ok=True)
         return durable.locked(self._cache / ".lock")
 
     @contextmanager
     def staged(self) -> Iterator[Path]:
-        """Yield a directory beside the local copies, which is removed unless it became one."""
+        """Yield a directory beside the local copies, which is removed unless it is renamed."""
         self._cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=self._cache, prefix=".incoming-") as directory:
             path = Path(directory) / "version"
@@ -166,7 +175,7 @@ class RemoteStorage:
         self._take(staged, self._cache / version)
 
     def discard(self, version: str) -> None:
-        """Remove the manifest, then the rest, and what others never completed."""
+        """Remove the manifest, then the parts, and abandoned versions."""
         objects = self._objects()
         self.remove(f"versions/{version}/{MANIFEST}")
         latest = (datetime.now(UTC) - _ABANDONED).strftime("%Y%m%dT%H%M%SZ")
@@ -177,7 +186,7 @@ class RemoteStorage:
         self.forget(version)
 
     def _objects(self) -> dict[str, set[str]]:
-        """Return by version the names of its objects, complete or not."""
+        """Return the names of each version's objects, complete or not."""
         top = self._path("versions")
         selector = fs.FileSelector(top, allow_not_found=True, recursive=True)
         found: dict[str, set[str]] = {}
@@ -199,7 +208,7 @@ class RemoteStorage:
         (staged / name).write_bytes(content)
 
     def _take(self, staged: Path, path: Path) -> None:
-        """Give a complete copy its name, unless another process has brought the same meanwhile."""
+        """Rename a complete copy, unless another process has made the same meanwhile."""
         try:
             staged.replace(path)
         except OSError:

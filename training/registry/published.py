@@ -1,4 +1,4 @@
-"""What a registry has published: which version, and how it is to answer."""
+"""The published version of a registry, and its kind and operating point."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from birthmark.training.registry.versions import Registry, RegistryError
 
 
 class NoModelError(ValueError):
-    """Nothing was ever published in the registry."""
+    """The registry has no published version."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """The published version: the `kind` of its models that answers, and at which point.
+    """The published version: the `kind` of model that answers, and its operating `point`.
 
-    Its parts are in `directory`; predicates that are `abstaining` are never a yes, for the reasons
-    given.
+    Its parts are in `directory`. The predicates `abstaining` are never a yes; the values are the
+    reasons.
     """
 
     version: str
@@ -37,8 +37,8 @@ def read_published(
 ) -> Published:
     """Return the published version, its checksums verified.
 
-    `kind` and `point` None take what the version was published to serve. Raises `NoModelError`
-    where nothing is published, and `RegistryError` for a damaged version.
+    `kind` and `point` default to those in its manifest. Raises `NoModelError` if nothing is
+    published, and `RegistryError` for a damaged version.
     """
     version = registry.current()
     if version is None:
@@ -49,18 +49,18 @@ def read_published(
     manifest = registry.manifest(version)
     return Published(
         version,
-        kind or _told(registry, manifest, "serve", get_args(Kind)),
-        point or _told(registry, manifest, "point", get_args(Point)),
+        kind or _manifest_choice(registry, manifest, "serve", get_args(Kind)),
+        point or _manifest_choice(registry, manifest, "point", get_args(Point)),
         manifest,
         registry.directory(version),
         read_abstaining(registry).of(version),
     )
 
 
-def _told(
+def _manifest_choice(
     registry: Registry, manifest: Mapping[str, Any], what: str, choices: Sequence[str]
 ) -> Any:
-    """Return what a manifest says of `what`, which must be one of `choices`."""
+    """Return the value of `what` in a manifest, which must be one of `choices`."""
     found = manifest.get(what)
     if found not in choices:
         directory = registry.directory(manifest["version"])

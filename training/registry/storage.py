@@ -1,7 +1,7 @@
-"""Where a registry's files lie: in a directory, or in an object store (`object_store`).
+"""Storage of a registry's files: a directory, or an object store (`object_store`).
 
-Whatever it is, small files (`current`, `pinned`, …) are replaced whole or not at all, and a version
-is there whole or not at all: `Registry` needs no more.
+Architecture invariant: small files (`current`, `pinned`, …) are replaced atomically, and versions
+appear atomically. `Registry` needs nothing else.
 """
 
 from __future__ import annotations
@@ -13,69 +13,70 @@ from pathlib import Path
 from typing import Protocol
 
 from birthmark.data.common import durable
-from birthmark.data.common.choices import meant_beside
+from birthmark.data.common.choices import suggest_sibling
+from birthmark.data.common.regular import read_regular
+
+MOST_BYTES = 64 << 20
+"""Size limit of files beside the versions, in bytes; reports are the largest."""
 
 Check = Callable[[Path], None]
-"""Raises where a directory does not hold the version that it should."""
+"""Raises if a directory does not hold the expected version."""
 
 
 class Storage(Protocol):
-    """The files of a registry. Names are relative to it; only who is `writing` may change any."""
+    """The files of a registry, by relative names. Changes require `writing`."""
 
     def missing(self) -> str | None:
-        """Return a message where there is no such place, with what may be meant; else None.
-
-        In an object store there is any place.
-        """
+        """Return a message if the place does not exist, with a suggestion; else None."""
 
     def at(self, name: str) -> str:
-        """Return where a file is, for messages."""
+        """Return the place of a file, for messages."""
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None where there is none."""
+        """Return the content of a file; None if it does not exist."""
 
     def stamp(self, name: str) -> Hashable:
-        """Return what differs after a file was replaced; None where there is none."""
+        """Return a value that changes when a file is replaced; None if it does not exist."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Replace a file, whole or not at all, for good."""
+        """Replace a file atomically and durably."""
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of the files in a folder, in order; none where there is no such."""
+        """Return the names of the files in a folder, in order; none if it does not exist."""
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
 
     def versions(self) -> list[str]:
-        """Return the names of what is in `versions`, in no order."""
+        """Return the names in `versions`, in no order."""
 
     def local(self, version: str, check: Check) -> Path | None:
-        """Return a local directory with a version's files; None where there is no such version.
+        """Return a local directory with a version's files; None if it does not exist.
 
-        Where they have to be brought from elsewhere, `check` sees them before anyone else.
+        `check` verifies downloaded files before they are used.
         """
 
     def forget(self, version: str) -> bool:
-        """Drop the local copy of a version; return whether it was no more than a copy."""
+        """Remove the local copy of a version; return whether there was one."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """Keep other writers out, as far as that can be done here."""
+        """Exclude other writers, as far as this storage can."""
 
     def staged(self) -> AbstractContextManager[Path]:
-        """Yield an empty directory on a local disk, in which a version is prepared."""
+        """Yield an empty local directory in which to prepare a version."""
 
     def keep(self, staged: Path, version: str) -> None:
-        """Make what was staged a version, for good."""
+        """Make a staged directory a version, durably."""
 
     def discard(self, version: str) -> None:
-        """Remove a version, whole or not at all."""
+        """Remove a version atomically."""
 
 
 class LocalStorage:
     """A directory on a local disk (POSIX: `rename` is atomic, `fsync` lasting, `flock` excludes).
 
-    Only the holder of the lock writes, so what is aside needs no name of its own; and whatever
-    bears such a name when a writer starts, a crash left behind.
+    Only the holder of the lock writes, so temporary names can be fixed. A file of such a name at
+    the start of a writer is a leftover of a crash.
     """
 
     def __init__(self, path: Path) -> None:
@@ -88,24 +89,24 @@ class LocalStorage:
         return str(self.path)
 
     def missing(self) -> str | None:
-        """Return a message where there is no such directory, with what may be meant; else None."""
+        """Return a message if the directory does not exist, with a suggestion; else None."""
         if self.path.is_dir():
             return None
-        return f"{self.path}: is no directory{meant_beside(self.path)}"
+        return f"{self.path}: is not a directory{suggest_sibling(self.path)}"
 
     def at(self, name: str) -> str:
         """Return the path of a file."""
         return str(self.path / name)
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None where there is none."""
+        """Return the content of a file; None if it does not exist."""
         try:
-            return (self.path / name).read_bytes()
+            return read_regular(self.path / name, MOST_BYTES)
         except FileNotFoundError:
             return None
 
     def stamp(self, name: str) -> Hashable:
-        """Return a file's number and time of change; None where there is none."""
+        """Return a file's inode and time of change; None if it does not exist."""
         try:
             status = (self.path / name).stat()
         except OSError:
@@ -118,8 +119,8 @@ class LocalStorage:
         if not path.parent.is_dir():
             path.parent.mkdir()
             durable.sync(self.path)
-        with durable.replaced(path) as aside:
-            aside.write_bytes(content)
+        with durable.replaced(path) as temporary:
+            temporary.write_bytes(content)
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the files in a directory."""
@@ -133,7 +134,7 @@ class LocalStorage:
             durable.sync(self.path)
 
     def versions(self) -> list[str]:
-        """Return the names of what is in `versions`."""
+        """Return the names in `versions`."""
         if not self._versions.is_dir():
             return []
         return [path.name for path in self._versions.iterdir()]
@@ -144,12 +145,12 @@ class LocalStorage:
         return path if path.is_dir() else None
 
     def forget(self, version: str) -> bool:
-        """Do nothing: what there is is no copy."""
+        """Return False: there are no copies."""
         return False
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the registry's lock, which a process that dies lets go; remove what that left."""
+        """Hold the registry's lock, which ends with the process; remove leftovers of a crash."""
         if not self._versions.is_dir():
             self._versions.mkdir(parents=True, exist_ok=True)
             durable.sync(self.path.parent)
@@ -160,18 +161,18 @@ class LocalStorage:
 
     @contextmanager
     def staged(self) -> Iterator[Path]:
-        """Yield a directory beside the versions; one that is not kept is cleared by the next."""
+        """Yield a directory beside the versions; the next call clears an unused one."""
         shutil.rmtree(self._incoming, ignore_errors=True)
         self._incoming.mkdir()
         yield self._incoming
 
     def keep(self, staged: Path, version: str) -> None:
-        """Flush and rename."""
+        """Sync and rename the directory."""
         durable.sync_tree(staged)
         durable.rename(staged, self._versions / version)
 
     def discard(self, version: str) -> None:
-        """Rename and remove: a crash in between leaves no half version."""
+        """Rename, then remove, so that a crash leaves no partial version."""
         shutil.rmtree(self._discarded, ignore_errors=True)
         durable.rename(self._versions / version, self._discarded)
         shutil.rmtree(self._discarded)

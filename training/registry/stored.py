@@ -1,4 +1,4 @@
-"""A version of a registry, checked and loaded."""
+"""A verified and loaded version of a registry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birthmark.training.registry.versions import Registry
 
 @dataclass(frozen=True)
 class Stored:
-    """A version of a registry, checked and loaded."""
+    """A verified and loaded version of a registry."""
 
     version: str
     manifest: Mapping[str, Any] = field(repr=False)
@@ -20,9 +20,9 @@ class Stored:
 
 
 def load(registry: Registry, version: str | None = None, estimators: bool = False) -> Stored:
-    """Check and load `version`, or the published one; raise `RegistryError` if that cannot be.
+    """Verify and load `version`, or the published one; raise `RegistryError` if that fails.
 
-    With `estimators` those of the user's are loaded, too, which runs code that is in the registry.
+    `estimators` also loads the user's estimators, which runs code from the registry.
     """
     version = version or registry.published()
     registry.verify(version)
@@ -31,7 +31,7 @@ def load(registry: Registry, version: str | None = None, estimators: bool = Fals
 
 
 def load_published(registry: Registry) -> Stored | None:
-    """Return the published version; None where there is none, or none that can be loaded."""
+    """Return the published version; None if there is none, or it cannot be loaded."""
     try:
         return None if registry.current() is None else load(registry)
     except (OSError, ValueError):

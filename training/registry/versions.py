@@ -1,15 +1,15 @@
-"""Trained models that are kept: complete versions, and a pointer to the published one.
+"""The registry of trained models: complete versions, and a pointer to the published one.
 
-    <registry>/versions/<version>/manifest.json   what it was trained on, figures, checksums
+    <registry>/versions/<version>/manifest.json   training data, figures, checksums
     <registry>/versions/<version>/...             its parts
     <registry>/current                            the published version's name, and a newline
-    <registry>/history                            what was published before, one name a line
-    <registry>/pinned                             the version that is to stay, if any
-    <registry>/withdrawn                          the newest version, once gone back from, if any
+    <registry>/history                            earlier published versions, one name a line
+    <registry>/pinned                             the pinned version, if any
+    <registry>/withdrawn                          the newest version, after a rollback from it
 
-A version is written aside and appears whole; then the pointer is replaced. So a crash at any
-instant leaves the previous version published, and readers need no lock. `storage` says
-what that rests on, on a disk and elsewhere.
+A version is written under a temporary name and appears atomically; then the pointer is replaced. So
+a crash at any instant leaves the previous version published, and readers need no lock. `storage`
+has the guarantees behind this.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["FORMAT", "MANIFEST", "Registry", "RegistryError", "is_remote"]
 
 _TIME = "%Y%m%dT%H%M%SZ"
 _REMEMBERED = 100
-"""So many of the versions that were published before are known, at most."""
+"""Greatest number of earlier published versions in the history."""
 
 
 def _now() -> datetime:
@@ -36,7 +36,7 @@ def _now() -> datetime:
 
 
 def is_remote(place: Path | str) -> bool:
-    """Return whether a registry's place is a URI, and no path."""
+    """Return whether a registry's place is a URI, not a path."""
     return "://" in str(place)
 
 
@@ -45,10 +45,10 @@ class Registry:
 
     Parameters
     ----------
-    place : a directory, which the first `publish` or `store` makes; or a URI that pyarrow knows,
-        of an object store (``s3://bucket/path``).
-    clock : tells the time (UTC) that a new version is named by.
-    cache : where versions from an object store are brought to; see `object_store`.
+    place : a directory, which the first `publish` or `store` makes; or pyarrow's URI of an object
+        store (``s3://bucket/path``).
+    clock : returns the time (UTC) that names a new version.
+    cache : the directory of downloads from an object store; see `object_store`.
 
     """
 
@@ -61,7 +61,7 @@ class Registry:
         self._storage: Storage
         if is_remote(place):
             from birthmark.training.registry.object_store import (
-                RemoteStorage,  # for others, nothing to import
+                RemoteStorage,  # imported only for URIs
             )
 
             self._storage = RemoteStorage(str(place), cache)
@@ -74,16 +74,16 @@ class Registry:
 
     @property
     def place(self) -> str:
-        """Where it is, for messages."""
+        """The place, for messages."""
         return str(self._storage)
 
     def missing(self) -> str | None:
-        """Return a message where there is no such directory, with what may be meant; else None."""
+        """Return a message if the directory does not exist, with a suggestion; else None."""
         return self._storage.missing()
 
     @property
     def path(self) -> Path:
-        """The registry's directory; raise `RegistryError` where it is in an object store."""
+        """The registry's directory; raises `RegistryError` for an object store."""
         if not isinstance(self._storage, LocalStorage):
             raise RegistryError(f"{self.place}: expected a registry in a directory")
         return self._storage.path
@@ -91,8 +91,8 @@ class Registry:
     def publish(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
         """Store a new version and make it the current one; return its name.
 
-        `write_parts` writes the parts into the empty directory that it is given. `manifest` says
-        what they are; the registry adds `format`, `version`, `created` and `parts` to it. Raises
+        `write_parts` writes the parts into the empty directory that it is given. `manifest`
+        describes them; the registry adds `format`, `version`, `created` and `parts`. Raises
         `RegistryError`, with nothing stored, while a version is pinned.
         """
         with self._storage.writing():
@@ -102,7 +102,7 @@ class Registry:
         return version
 
     def store(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
-        """Store a new version as `publish` does, but leave the current one current."""
+        """Store a new version as `publish` does, without publishing it."""
         with self._storage.writing():
             return self._add(write_parts, manifest)
 
@@ -114,9 +114,9 @@ class Registry:
             self._advance(version)
 
     def rollback(self, version: str | None = None) -> str:
-        """Publish an earlier `version` again (None: that before the current one), if intact.
+        """Publish an earlier `version` again (None: the previous one), if it is intact.
 
-        Return its name. Those published after it are no longer what is gone back to.
+        Return its name. Versions published after it leave the history.
         """
         with self._storage.writing():
             if version is None and (version := self.previous()) is None:
@@ -135,7 +135,7 @@ class Registry:
         return version
 
     def pin(self, version: str | None = None) -> str:
-        """Publish `version` (None: the current one) and let no other take its place until `unpin`.
+        """Publish `version` (None: the current one), and no other until `unpin`.
 
         Return its name.
         """
@@ -147,15 +147,15 @@ class Registry:
         return version
 
     def unpin(self) -> None:
-        """Let others be published again."""
+        """Allow other versions to be published again."""
         with self._storage.writing():
             self._storage.remove("pinned")
 
     def prune(self, keep: int, dry_run: bool = False) -> list[str]:
         """Remove all but the newest `keep` versions; return which, oldest first.
 
-        The current one, a pinned one and that before the current one stay in any case, and so does
-        the version that the current one's card compares it with.
+        The current, the pinned and the previous version always stay, and so does the version that
+        the current one's card compares with.
         """
         if dry_run:
             return self._prunable(keep)
@@ -177,33 +177,33 @@ class Registry:
         return [version for version in stored if version not in staying]
 
     def current(self) -> str | None:
-        """Return the published version's name, or None where nothing was ever published."""
+        """Return the published version's name; None if there is none."""
         return self._name_in("current")
 
     def published(self) -> str:
-        """Return the published version's name; raise `RegistryError` where there is none."""
+        """Return the published version's name; raise `RegistryError` if there is none."""
         if (version := self.current()) is None:
             raise RegistryError(f"{self.place}: expected a published version, found none")
         return version
 
     def pinned(self) -> str | None:
-        """Return the name of the version that is to stay published, or None."""
+        """Return the name of the pinned version, or None."""
         return self._name_in("pinned")
 
     def withdrawn(self) -> str | None:
-        """Return the version that was the newest when `rollback` went back from it, or None."""
+        """Return the newest version from which `rollback` went back, or None."""
         return self._name_in("withdrawn")
 
     def previous(self) -> str | None:
-        """Return the version that `rollback` goes back to: that before the current one, if any."""
+        """Return the version published before the current one, to which `rollback` goes."""
         stored, current = self.versions(), self.current()
         for version in reversed(self._history()):
             if version != current and version in stored:
                 return version
-        if self._storage.read("history") is None:  # as in registries that keep no history yet
+        if self._storage.read("history") is None:  # older registries have no history
             older = [version for version in stored if current and version < current]
-            meant = (v for v in reversed(older) if not _aside(self.manifest(v)))
-            return next(meant, None)
+            candidates = (v for v in reversed(older) if not _is_set_aside(self.manifest(v)))
+            return next(candidates, None)
         return None
 
     def versions(self) -> list[str]:
@@ -211,9 +211,9 @@ class Registry:
         return sorted(name for name in self._storage.versions() if VERSION.fullmatch(name))
 
     def directory(self, version: str) -> Path:
-        """Return a local directory with `version`: its parts and its manifest.
+        """Return a local directory with the parts and the manifest of `version`.
 
-        From an object store they are brought, and checked, when first asked for.
+        A version in an object store is downloaded and verified at the first call.
         """
         path = None
         if VERSION.fullmatch(version):
@@ -227,7 +227,7 @@ class Registry:
         name = f"versions/{version}/{MANIFEST}"
         content = self._storage.read(name) if VERSION.fullmatch(version) else None
         if content is None:
-            self.directory(version)  # raises where there is no such version
+            self.directory(version)  # raises if it does not exist
         return manifests.read(content, self._storage.at(name), version)
 
     def verify(self, version: str) -> None:
@@ -237,14 +237,14 @@ class Registry:
         except RegistryError:
             if not VERSION.fullmatch(version) or not self._storage.forget(version):
                 raise
-            self.directory(version)  # another copy, which is checked
+            self.directory(version)  # downloads and verifies another copy
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file beside `current` holds; None where there is none."""
+        """Return the content of a file beside `current`; None if it does not exist."""
         return self._storage.read(name)
 
     def write(self, name: str, content: bytes) -> None:
-        """Replace a file beside `current`, or in a folder there, whole or not at all."""
+        """Replace a file beside `current`, or in a folder there, atomically."""
         with self._storage.writing():
             self._storage.write(name, content)
 
@@ -253,17 +253,17 @@ class Registry:
         return self._storage.names(folder)
 
     def stamp(self, name: str = "current") -> Hashable:
-        """Return what differs once `current`, or another file beside it, was replaced.
+        """Return a value that changes when `current`, or another file beside it, is replaced.
 
-        Raises OSError where an object store cannot be asked.
+        Raises OSError if an object store does not respond.
         """
         return self._storage.stamp(name)
 
     def _compared_with(self, version: str) -> str | None:
-        """Return the version that was published when `version` was trained, if that is known."""
+        """Return the version published when `version` was trained, if known."""
         try:
             compared: str | None = self.manifest(version).get("compared_with")
-        except RegistryError:  # damaged: its card is read no more
+        except RegistryError:  # damaged: its card is not used
             return None
         return compared
 
@@ -281,14 +281,14 @@ class Registry:
         pinned = self.pinned()
         if pinned not in (None, version):
             place = self._storage.at("pinned")
-            raise RegistryError(f"{place}: {pinned} is pinned, so that no other is published")
+            raise RegistryError(f"{place}: {pinned} is pinned, so no other version is published")
 
     def _advance(self, version: str) -> None:
         before = self.current()
         if before == version:
             return
-        # Before the pointer: after a crash in between, the last is the current one, and not gone
-        # back to, nor remembered twice.
+        # Before the pointer: after a crash in between, the history ends with the current version,
+        # which is skipped in a rollback and not added twice.
         history = self._history()
         if before is not None and history[-1:] != [before]:
             self._remember([*history, before])
@@ -312,18 +312,18 @@ class Registry:
     def _complete(self, manifest: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
         now = self._clock().astimezone(UTC)
         own = {"format": FORMAT, "created": now.isoformat(timespec="seconds"), "parts": parts}
-        # As it will be read: JSON turns keys into strings and tuples into lists.
+        # Round trip through JSON, which turns keys into strings and tuples into lists.
         described = json.loads(json.dumps({**manifest, **own}, allow_nan=False))
         return {**described, "version": f"{self._instant(now)}-{manifests.fingerprint(described)}"}
 
     def _instant(self, now: datetime) -> str:
-        """Return a time later than every version's, so that names sort in order of storing."""
+        """Return a time later than every version's, so that names sort by time of storage."""
         for latest in self.versions()[-1:]:
             then = datetime.strptime(latest[:-7], _TIME).replace(tzinfo=UTC)
             now = max(now, then + timedelta(seconds=1))
         return now.strftime(_TIME)
 
 
-def _aside(manifest: Mapping[str, Any]) -> bool:
-    """Return whether a version was stored only to be kept aside."""
+def _is_set_aside(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a version was set aside when it was stored."""
     return not manifest.get("decision", {}).get("publish", True)

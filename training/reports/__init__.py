@@ -1,1 +1,1 @@
-"""Results as people read them: HTML pages, tables for a terminal, and a figure of all models."""
+"""Results for people: HTML pages, tables for a terminal, and a figure of all models."""

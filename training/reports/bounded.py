@@ -1,4 +1,4 @@
-"""What the report shows of the thresholds that keep false positives rare."""
+"""The report's section on the bounded operating point."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Row = dict[str, Any]
 def bounded_tables(evaluation: pa.Table) -> dict[str, list[Row]]:
     """Return the rows of each subject's table: one per predicate, with every model's figures.
 
-    The row of the models with most true positives, of those within the bound, is `best`;
-    `marks` are what is drawn, in percent of an axis from 0 to 100%.
+    `best` is the model with most true positives within the bound; `marks` are the marks of the
+    drawing, in percent of an axis from 0 to 100%.
     """
     tables: dict[str, list[Row]] = {}
     rows = [row for row in evaluation.to_pylist() if row["point"] == "bounded"]
@@ -40,9 +40,9 @@ def _within(row: Row) -> bool:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known `in_words` of the bounds of a `model`.
+    """The standing of a `model`'s bounds, `in_words`.
 
-    `over` are the rows that are over theirs (`training.statistics.standing.over`).
+    `over` are the rows above their bound (`training.statistics.standing.over`).
     """
 
     model: str
@@ -51,7 +51,7 @@ class Known:
 
 
 def known_bounds(evaluation: pa.Table, served: str) -> list[Known]:
-    """Return what is known of the bounds of each model: first of the one that is `served`."""
+    """Return the standing of each model's bounds, the `served` one first."""
     models = dict.fromkeys(evaluation["model"].to_pylist())
     rows = [row for row in evaluation.to_pylist() if row["standing"]]
     return [
@@ -65,7 +65,7 @@ def _known(model: str, rows: list[Row]) -> Known:
 
 
 def abstentions(evaluation: pa.Table) -> dict[str, list[str]]:
-    """Return by model the predicates that it abstains from, names after files."""
+    """Return the predicates that each model abstains from, names after files."""
     found: dict[str, list[str]] = {}
     for row in evaluation.to_pylist():
         if row["abstained"]:
@@ -75,11 +75,11 @@ def abstentions(evaluation: pa.Table) -> dict[str, list[str]]:
 
 
 def failures(breakdown: pa.Table) -> dict[str, list[Row]]:
-    """Return by grouping one row per group, with each model's means over the file predicates.
+    """Return one row per group by grouping, with each model's means over the file predicates.
 
-    Means are of predicates with any known answer in the group: `correct` and `guess` at the
-    accurate threshold, `true_positives` and `false_positives` at the bounded one, and `worst`, the
-    predicate with most false positives there. All are in percent of the group's files.
+    Means are over predicates with a known answer in the group: `correct` and `guess` at the
+    accurate operating point, `true_positives` and `false_positives` at the bounded one, and
+    `worst`, the predicate with most false positives. All are in percent of the group's files.
     """
     rows = [row for row in breakdown.to_pylist() if row["subject"] == "file" and row["n"]]
     keyed = sorted(rows, key=lambda row: (row["by"], row["group"], row["model"]))

@@ -1,4 +1,4 @@
-"""Where the marks of the report's drawings go; the template draws them."""
+"""Places of the marks in the report's drawings; the template draws them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ENDS = [
 
 
 def lifespan_axis(boxes: Sequence[Sequence[float] | None]) -> tuple[float, str]:
-    """Return the end of the lifespan axis that all boxes share: in seconds, and as a label.
+    """Return the end of the common lifespan axis, in seconds and as a label.
 
-    The thesis's runs to 24 hours, for traces of a day; a shorter or longer trace gets the next
-    of a few round ends beyond its longest lifespan.
+    The thesis's axis ends at 24 hours, for traces of a day. Other traces get the next of a few
+    round ends beyond their longest lifespan.
     """
     longest = max((box[-1] for box in boxes if box), default=0.0)
     days = math.ceil(longest / _DAY)
@@ -54,9 +54,9 @@ def line(rows: Sequence[Mapping[str, Any]], column: str, low: float) -> list[tup
 
 
 def whisker(row: Mapping[str, Any], column: str) -> dict[str, float] | None:
-    """Return a percentage of `row` and the ends of its interval; None where it has none.
+    """Return a percentage of `row` and the ends of its interval; None without a percentage.
 
-    Where there is no interval both ends are the figure itself.
+    Without an interval, both ends are the figure itself.
     """
     at = row[column]
     if at is None:
@@ -68,7 +68,7 @@ def whisker(row: Mapping[str, Any], column: str) -> dict[str, float] | None:
 def curve(points: Sequence[Mapping[str, Any]], logarithmic: bool = False) -> list[Point]:
     """Return the points of a curve, 0 to 1 both ways, in percent of a plot's width and height.
 
-    `logarithmic`: x is from the first point's to the last one's, in equal steps of its logarithm.
+    `logarithmic`: x has a logarithmic scale from the first point's to the last one's.
     """
     xs = [float(point["x"]) for point in points]
     if logarithmic and len(xs) > 1:

@@ -1,4 +1,4 @@
-"""What all pages have in common."""
+"""The template environment of all pages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from birthmark.data.common.visible import visible
 
 
 def pages(loader: BaseLoader) -> Environment:
-    """Return the environment of the templates that `loader` finds.
+    """Return the environment of the templates from `loader`.
 
-    What they show is text: never markup, and what would hide or turn other text is escaped.
+    Values are shown as text, never as markup; control characters that hide or reverse text are
+    escaped.
     """
     return Environment(
         loader=loader,
@@ -25,4 +26,4 @@ def pages(loader: BaseLoader) -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    return visible(value) if type(value) is str else value  # a Markup is a part of the page
+    return visible(value) if type(value) is str else value  # Markup is part of the page

@@ -1,4 +1,4 @@
-"""A stored version of the model, put to the test on a dataset."""
+"""The test of a stored version on a dataset."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.generated import Mark, describe, in_dataset
+from birthmark.data.traces import unread
 from birthmark.predictor import births
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.cases import expect_births
@@ -28,9 +29,10 @@ from birthmark.training.reports.verdict import Before, Verdict, of_test
 
 
 class EvaluationRun:
-    """One stored version and the dataset at `dataset`; the results are worked out when asked.
+    """A stored version and the dataset at `dataset`; results are computed when needed.
 
-    `touched` counts the lives that loss may have touched; `leave_out` leaves them out of all tests.
+    `touched` counts the lives that loss may have affected; `leave_out` leaves them out of all
+    tests.
     """
 
     def __init__(self, stored: Stored, dataset: Path, leave_out: bool = False) -> None:
@@ -44,7 +46,7 @@ class EvaluationRun:
         return f"<EvaluationRun of {self.stored.version} on {self.dataset}>"
 
     def expect_births(self) -> None:
-        """Raise ValueError where there is nothing to test on."""
+        """Raise ValueError if there is nothing to test on."""
         expect_births(self.dataset, self._files)
 
     @cached_property
@@ -58,37 +60,38 @@ class EvaluationRun:
         return self.assessment.evaluation
 
     def in_words(self) -> str:
-        """Return what was tested, on what."""
-        manifest, told = self.stored.manifest, self._tested_on()
+        """Return the version and the dataset in words."""
+        manifest, tested_on = self.stored.manifest, self._tested_on()
         answers = f"{self.stored.version} ({manifest['serve']}, {manifest['point']})"
-        return f"{answers} on {told['Data']}: {told['Files']} files, {told['Names']} names"
+        births = f"{tested_on['Files']} files, {tested_on['Names']} names"
+        return f"{answers} on {tested_on['Data']}: {births}"
 
     def bounds_in_words(self) -> str:
-        """Return what is known of the bounds of the kind of model that answers."""
+        """Return the standing of the served kind's bounds in words."""
         known, *_ = known_bounds(self.evaluation, self.stored.manifest["serve"])
         return f"{known.model}: {known.in_words}"
 
     def served_answers(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the rows of `ANSWERS` of what answers, by subject."""
+        """Return the rows of `ANSWERS` of the served kind, by subject."""
         manifest = self.stored.manifest
         return of_served(self.assessment.answers, manifest["serve"], manifest["point"])
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """What the test says of what answers; None where nothing could be tested."""
+        """The verdict on the served kind; None if nothing could be tested."""
         manifest = self.stored.manifest
         answers = [row for rows in self.served_answers().values() for row in rows]
         return of_test(self.served(), answers, Before.of(manifest), self._learned_from())
 
     def served(self) -> list[dict[str, Any]]:
-        """Return the rows of `EVALUATION` of the kind that answers."""
+        """Return the rows of `EVALUATION` of the served kind."""
         kind = self.stored.manifest["serve"]
         return [row for row in self.evaluation.to_pylist() if row["model"] == kind]
 
     def _learned_from(self) -> int:
-        """Return from how many of the tested files the model may have learned.
+        """Return the number of tested files that may be training data.
 
-        Those are files of servers that it learned from, created in the time that it learned from.
+        They are files of the training data's servers and period.
         """
         trained, files = self.stored.manifest["trained_on"], births(self._files)
         first, last = (
@@ -141,17 +144,19 @@ class EvaluationRun:
         if len(files):
             first, last = pc.min_max(files["born"]).as_py().values()
             about["Created"] = f"{_second(first.isoformat())} to {_second(last.isoformat())} (UTC)"
+        if found := unread.of_dataset(self.dataset):
+            about["Unread"] = found[0].removeprefix(f"{self.dataset}: ")
         about |= {"Files": f"{len(files):,}", "Names": f"{len(names):,}"}
         if self.touched.files or self.touched.names:
-            about["Loss may have touched"] = self.touched.in_words()
+            about["Loss may have affected"] = self.touched.in_words()
         return about
 
 
 def _data(names: str, generated: Iterable[Mark]) -> str:
-    """Return what data are called, and by what they were generated if they are not real."""
+    """Return the names of datasets, and the generator if they are generated."""
     return " · ".join(filter(None, (names, describe(generated))))
 
 
 def _second(instant: str) -> str:
-    """Return an ISO time without what is finer than a second."""
+    """Return an ISO time cut to seconds."""
     return instant[:19].replace("T", " ")

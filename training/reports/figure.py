@@ -24,14 +24,14 @@ Row = dict[str, Any]
 
 
 def draw(evaluation: pa.Table, curves: pa.Table, out: str | Path, title: str = "") -> None:
-    """Write the picture as SVG or PNG, whole or not at all.
+    """Write the picture as SVG or PNG, atomically.
 
-    Above, a panel per model: true positives at the bound, with their intervals, in front of how
-    often each predicate occurs; a bound shown broken is a cross. In the middle, its
-    calibration: a line per predicate. Below, precision over recall of all models, a panel for each
-    of `SHOWN`. `evaluation` and `curves` are tables of `EVALUATION` and `CURVES`.
+    The top row has a panel per model: true positives at the bound with intervals, before the
+    observed frequency of each predicate; a broken bound is a cross. The middle row has its
+    calibration, a line per predicate. The bottom row has precision over recall of all models, a
+    panel for each of `SHOWN`. `evaluation` and `curves` are tables of `EVALUATION` and `CURVES`.
 
-    Raises ValueError for another ending, OSError where it cannot be written.
+    Raises ValueError for another suffix, and OSError if it cannot be written.
     """
     path = Path(out)
     if path.suffix not in FORMATS:
@@ -56,15 +56,15 @@ def draw(evaluation: pa.Table, curves: pa.Table, out: str | Path, title: str = "
 
 
 def _heading(figure: Any, text: str, size: float = 9) -> None:
-    """Write above the panels of a part of the picture, an eighth of an inch from its edges."""
+    """Write a heading above the panels of a subfigure, an eighth of an inch from its edges."""
     wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
     figure.text(0.125 / wide, 1 - 0.125 / high, text, ha="left", va="top", fontsize=size)
 
 
 def _panels(figure: Any, number: int, left: float = 0.6, right: float = 0.2) -> Any:
-    """Return axes side by side in a part of the picture, so many inches from its left and right.
+    """Return axes side by side in a subfigure, at `left` and `right` inches from its edges.
 
-    Places are said, not solved for: a solver's last digits differ from one drawing to the next.
+    Places are fixed, because a layout solver's last digits differ between drawings.
     """
     wide, high = figure.bbox.width / figure.dpi, figure.bbox.height / figure.dpi
     places = {"left": left / wide, "right": 1 - right / wide}
@@ -75,7 +75,7 @@ def _panels(figure: Any, number: int, left: float = 0.6, right: float = 0.2) -> 
 
 
 def _name(panels: Any, across: str, up: str = "") -> None:
-    """Name the axes of panels side by side, which have those that go up in common."""
+    """Label the axes of panels side by side, which share their vertical axis."""
     for axes in panels:
         axes.set_xlabel(across)
     panels[0].set_ylabel(up)
@@ -87,8 +87,8 @@ def _bounded(
     bound = next((row["bound"] for row in rows), None)
     _heading(
         figure,
-        f"true positives at the bound ({bound:g}% false positives), in front of how often it"
-        " occurs; × where the bound is shown broken"
+        f"true positives at the bound ({bound:g}% false positives), before the observed"
+        " frequency; ×: the bound is shown broken"
         if bound is not None
         else "no bound",
     )
@@ -133,7 +133,7 @@ def _calibration(figure: Any, points: Sequence[Row], models: Sequence[str]) -> N
             x, y = ([p[axis] for p in line] for axis in ("x", "y"))
             axes.plot(x, y, color=COLOURS[0], alpha=0.45, lw=0.9, marker=".", ms=2.5)
         axes.set(xlim=(0, 1), ylim=(0, 1), xticks=(0, 0.5, 1), aspect="equal", title=model)
-    _name(panels, "mean score", "share of yes")
+    _name(panels, "mean score", "observed frequency")
 
 
 def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> None:
@@ -150,7 +150,7 @@ def _precision(figure: Any, points: Sequence[Row], models: Sequence[str]) -> Non
             x, y = ([p[axis] for p in line] for axis in ("x", "y"))
             style = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
             colour = COLOURS[number % len(COLOURS)]
-            # between two thresholds there is none: the curve is a step, as scikit-learn draws it
+            # a step curve, as in scikit-learn: there is nothing between two thresholds
             axes.plot(x, y, color=colour, ls=style, label=model, drawstyle="steps-post")
         axes.set(xlim=(0, 1), ylim=(0, 1.02), xticks=(0, 0.5, 1), title=predicate)
     _name(panels, "recall", "precision")

@@ -22,10 +22,10 @@ TABLE_6_5 = {
 
 
 def accuracy(evaluation: pa.Table, subject: str = "file", model: str = "name") -> pd.DataFrame:
-    """Return the table of one kind of models in the form of Tables 6.5 to 6.7, in percent.
+    """Return the table of one kind of model in the form of Tables 6.5 to 6.7, in percent.
 
-    With the subject ``name`` it is in that of Table 6.8. A row is a predicate; what is a percentage
-    of nothing is missing.
+    With the subject ``name``, the form is that of Table 6.8. A row is a predicate; a percentage of
+    nothing is missing.
     """
     rows = _accurate(evaluation, subject)
     own = rows[rows["model"] == model].set_index("predicate")
@@ -35,7 +35,7 @@ def accuracy(evaluation: pa.Table, subject: str = "file", model: str = "name") -
 def side_by_side(
     evaluation: pa.Table, subject: str = "file", models: Sequence[str] = ("able", "name")
 ) -> pd.DataFrame:
-    """Return what is correct by each of ``models``, in the form of Table 6.16, in percent."""
+    """Return the accuracy of each of ``models`` in the form of Table 6.16, in percent."""
     rows = _accurate(evaluation, subject)
     wide = rows.pivot(index="predicate", columns="model", values="correct")
     order = list(dict.fromkeys(rows["predicate"]))
@@ -43,10 +43,10 @@ def side_by_side(
 
 
 def thesis_accuracy(trace: str, subject: str = "file") -> pd.DataFrame:
-    """Return what the thesis printed of CAMPUS, DEAS03 or EECS03, in the form of ``accuracy``.
+    """Return the thesis's figures for CAMPUS, DEAS03 or EECS03, in the form of ``accuracy``.
 
-    That is Table 6.5, 6.6 or 6.7; of the subject ``name`` it is the trace's part of Table 6.8.
-    Raises ``ValueError`` for another trace.
+    They are Table 6.5, 6.6 or 6.7; for the subject ``name``, the trace's part of Table 6.8. Raises
+    ``ValueError`` for another trace.
     """
     printed = thesis.accuracy()
     own = printed[printed["subject"] == subject].set_index("predicate")
@@ -54,7 +54,7 @@ def thesis_accuracy(trace: str, subject: str = "file") -> pd.DataFrame:
 
 
 def thesis_side_by_side(trace: str) -> pd.DataFrame:
-    """Return what the thesis printed of a trace in Table 6.16, in the form of ``side_by_side``.
+    """Return the thesis's Table 6.16 for a trace, in the form of ``side_by_side``.
 
     Raises ``ValueError`` as ``thesis_accuracy`` does.
     """
@@ -63,9 +63,9 @@ def thesis_side_by_side(trace: str) -> pd.DataFrame:
 
 
 def beside(tables: Mapping[str, pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
-    """Return ``columns`` of several tables, each column of all of them side by side.
+    """Return ``columns`` of several tables, with each column of all of them side by side.
 
-    Rows are those of the first table; what another does not have is missing.
+    Rows are those of the first table; other tables' missing rows are NaN.
     """
     first = next(iter(tables.values()))
     wide = {(column, name): table[column] for column in columns for name, table in tables.items()}

@@ -1,6 +1,6 @@
-"""What is shown to people: what its files are called, and what its kinds, subjects and axes are.
+"""Labels for people: file names of reports, titles of kinds and subjects, and axes.
 
-Who shows it need not import what makes it.
+They are separate, so that pages need not import training.
 """
 
 from collections.abc import Iterable
@@ -11,17 +11,23 @@ AUDITS = "audits"
 """The folder of a registry's audits."""
 
 REPORT = "report.html"
-"""What the report is called in a dataset, and the newest in a registry."""
+"""File name of the report in a dataset, and of the newest in a registry."""
+
+EVALUATION_JSON = "evaluation.json"
+"""File name of a test's figures in a dataset."""
+
+DAY_HTML, DAY_JSON = "day.html", "day.json"
+"""The page about a day in a dataset, and of the newest in a registry; and its figures."""
 
 CARD_HTML, CARD_JSON = "card.html", "card.json"
 """The card among a version's parts, for people and for programs."""
 
 TITLES = {name: kind.title for name, kind in KINDS.items()} | {BEST: "Best of each"}
-"""What the kinds of model are called on the pages, in the order of their columns."""
+"""Titles of the kinds of model on pages, in the order of columns."""
 
 
 def titles(kinds: Iterable[str]) -> dict[str, str]:
-    """Return what `kinds` are called, in the order of their columns; a user's go by their words."""
+    """Return the titles of `kinds` in the order of columns; a user's kinds keep their names."""
     there = set(kinds)
     own = {kind: kind for kind in sorted(there - TITLES.keys())}
     return {kind: title for kind, title in TITLES.items() if kind in there} | own
@@ -31,4 +37,4 @@ SUBJECTS = {"file": "Files", "name": "File names", "directory": "Directories"}
 """The headings of the tables."""
 
 AXIS = 3
-"""The axis of false positives ends at so many times the bound."""
+"""End of the axis of false positives, in bounds."""

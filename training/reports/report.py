@@ -1,4 +1,4 @@
-"""One HTML page that shows what a model learned from and how well it predicts."""
+"""The HTML report: training data and accuracy of a model."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 from jinja2 import PackageLoader
 
 from birthmark.data.common.percentages import shown
+from birthmark.data.common.sizes import in_words
 from birthmark.features.components import component_text
 from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.assessment import Assessment
@@ -19,12 +20,13 @@ from birthmark.training.reports.bounded import abstentions, bounded_tables, fail
 from birthmark.training.reports.environment import pages
 from birthmark.training.reports.labels import SUBJECTS, titles
 from birthmark.training.reports.verdict import Verdict
+from birthmark.training.statistics.standing import BURST
 
 CHARTED = {
     "file": ("lock", "size=zero", "0<size<=16k", "lifespan<=5"),
     "name": ("lock", "lifespan<=5"),
 }
-"""The predicates whose sensitivity Tables 6.9 to 6.14 show."""
+"""The predicates of Tables 6.9 to 6.14."""
 
 
 def render(
@@ -36,11 +38,10 @@ def render(
     sensitivity: pa.Table,
     distributions: pa.Table,
 ) -> str:
-    """Return the page: complete in itself, and the same for the same input.
+    """Return the self-contained page, deterministically.
 
-    `about` holds lists of label and text under the headings they are to have, and `verdict` leads;
-    `served` is the kind of model that answers, at ``point``. The tables are of `SENSITIVITY` and
-    `DISTRIBUTIONS`.
+    `about` has lists of label and text by heading, and `verdict` comes first; `served` is the kind
+    of model that answers, at ``point``. The tables are of `SENSITIVITY` and `DISTRIBUTIONS`.
     """
     evaluation = assessment.evaluation
     kinds = titles(evaluation["model"].to_pylist())
@@ -74,15 +75,15 @@ def render(
 
 
 def page(template: str, **content: Any) -> str:
-    """Return a page of `templates`, in the style that they have in common."""
+    """Return a page from `templates`, in the common style."""
     environment = pages(PackageLoader("birthmark.training.reports"))
-    environment.filters |= {"percent": shown, "duration": _seconds}
-    environment.globals |= {"subjects": SUBJECTS}
+    environment.filters |= {"percent": shown, "duration": _seconds, "bytes": in_words}
+    environment.globals |= {"subjects": SUBJECTS, "least_block": BURST}
     return environment.get_template(template).render(**content)
 
 
 def _reliability(reliability: pa.Table, served: str) -> list[dict[str, Any]]:
-    """Return the bins of what answers, with where they are drawn, in percent of both axes."""
+    """Return the served kind's bins, with their places in percent of both axes."""
     rows = [row for row in reliability.to_pylist() if row["model"] == served]
     return [{**row, "x": 100 * row["likely"], "y": 100 - 100 * row["share"]} for row in rows]
 
@@ -104,21 +105,21 @@ def _accuracy(evaluation: pa.Table) -> dict[str, list[dict[str, Any]]]:
 
 
 def _promise(evaluation: pa.Table) -> dict[str, Any] | None:
-    """Return what is promised of false positives, and how the intervals were made."""
+    """Return the bound on false positives, and the parameters of the intervals."""
     rows = (row for row in evaluation.to_pylist() if row["point"] == "bounded" and row["n"])
     return next(rows, None)
 
 
 CURVES = {
-    "calibration": (("calibration",), "score", "was a yes"),
+    "calibration": (("calibration",), "score", "observed frequency"),
     "precision over recall": (("precision",), "recall", "precision"),
-    "cost by the price of a false yes": (
+    "cost by the price of a false positive": (
         ("cost", "cost_constant"),
-        "misses as bad as a false yes",
+        "misses as bad as a false positive",
         "share of the greatest cost",
     ),
 }
-"""The charts of each predicate in `CHARTED`: the curves that they show, and their axes' names."""
+"""The charts of each predicate in `CHARTED`: curves and labels of axes."""
 
 
 def _curves(curves: pa.Table) -> list[dict[str, Any]]:
@@ -127,10 +128,10 @@ def _curves(curves: pa.Table) -> list[dict[str, Any]]:
     found = []
     for predicate in CHARTED["file"]:
         own = [row for row in rows if row["predicate"] == predicate]
-        for title, (wanted, across, up) in CURVES.items():
+        for title, (kinds_of_curve, across, up) in CURVES.items():
             lines = [
                 (kind, name, [r for r in own if (r["model"], r["curve"]) == (kind, name)])
-                for name in wanted
+                for name in kinds_of_curve
                 for kind in titles(row["model"] for row in own)
             ]
             drawn = [
@@ -139,14 +140,14 @@ def _curves(curves: pa.Table) -> list[dict[str, Any]]:
                 if points
             ]
             if drawn:
-                # the constant answers are the same whatever the model
+                # the constant answers do not depend on the model
                 chart = {"predicate": predicate, "title": title, "across": across, "up": up}
                 found.append(chart | {"lines": dict(drawn)})
     return found
 
 
 def _sensitivity(sensitivity: pa.Table) -> list[dict[str, Any]]:
-    """Return one entry per predicate: its rows, and its chart's lines where it is charted."""
+    """Return one entry per predicate: its rows, and its chart's lines if it is charted."""
     entries = []
     for (subject, predicate), group in groupby(
         sensitivity.to_pylist(), key=lambda row: (row["subject"], row["predicate"])

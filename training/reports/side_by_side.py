@@ -1,4 +1,4 @@
-"""Versions side by side: what was different in their training, and how each does on one dataset."""
+"""Comparison of versions: differences in training, and accuracy on one dataset."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ _TRAINED_ON = ("datasets", "servers", "since", "until", "files", "names")
 
 
 def differences(registry: Registry, versions: Sequence[str]) -> pd.DataFrame:
-    """Return what is not the same in all ``versions``: a row for each, a column for a version.
+    """Return the differences between ``versions``: a row for each, a column per version.
 
-    It is of how they were trained and on what, of predicates and estimators of the user's, and of
-    the errors of each kind on files held out, in percent. What a version does not have is missing.
+    They are settings and data of training, the user's predicates and estimators, and the errors of
+    each kind on held-out files, in percent. Values that a version lacks are missing.
     """
-    told = {version: _told(load(registry, version)) for version in versions}
-    frame = pd.DataFrame({version: pd.Series(own, dtype=object) for version, own in told.items()})
-    rows = list(dict.fromkeys(row for own in told.values() for row in own))
-    differs = [len({str(own.get(row)) for own in told.values()}) > 1 for row in rows]
+    described = {version: _described(load(registry, version)) for version in versions}
+    frame = pd.DataFrame(
+        {version: pd.Series(own, dtype=object) for version, own in described.items()}
+    )
+    rows = list(dict.fromkeys(row for own in described.values() for row in own))
+    differs = [len({str(own.get(row)) for own in described.values()}) > 1 for row in rows]
     return frame.loc[[row for row, own in zip(rows, differs, strict=True) if own], list(versions)]
 
 
 def figures(
     registry: Registry, versions: Sequence[str], dataset: Path, estimators: bool = False
 ) -> pd.DataFrame:
-    """Return how each of ``versions`` does on one dataset: rows of ``EVALUATION``, by version.
+    """Return the figures of ``versions`` on one dataset: rows of ``EVALUATION``, by version.
 
-    With ``estimators`` those of the user's are tested, too, which runs code that is in the
-    registry. Raises ``ValueError`` for a dataset in which no file's creation is seen.
+    ``estimators`` also tests the user's estimators, which runs code from the registry. Raises
+    ``ValueError`` for a dataset without a visible creation.
     """
     files, names = read_files(dataset), read_names(dataset)
     expect_births(dataset, files)
@@ -49,10 +51,10 @@ def figures(
 
 
 def means(figures: pd.DataFrame) -> pd.DataFrame:
-    """Return means over the predicates of files that all versions know, in percent.
+    """Return means over the file predicates common to all versions, in percent.
 
-    A row is a kind of models and a version: what is correct at the accurate point, and what is
-    rightly and wrongly yes at the bounded one.
+    A row is a kind of model and a version: accuracy at the accurate operating point, and true and
+    false positives at the bounded one.
     """
     files = figures[(figures["subject"] == "file") & (figures["n"] > 0)]
     known = files.groupby("predicate")["version"].nunique()
@@ -64,7 +66,7 @@ def means(figures: pd.DataFrame) -> pd.DataFrame:
     return found.sort_index(level=0, sort_remaining=False, kind="stable")
 
 
-def _told(stored: Stored) -> dict[str, Any]:
+def _described(stored: Stored) -> dict[str, Any]:
     manifest, model = stored.manifest, stored.model
     own = {key: p.config for key, p in model.predicates.items() if p.config is not None}
     return {
@@ -81,8 +83,8 @@ def _told(stored: Stored) -> dict[str, Any]:
     }
 
 
-def _prefixed(prefix: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    return {prefix + key: value for key, value in told.items()}
+def _prefixed(prefix: str, described: Mapping[str, Any]) -> dict[str, Any]:
+    return {prefix + key: value for key, value in described.items()}
 
 
 def _asks(config: Mapping[str, Any]) -> str:
@@ -90,6 +92,6 @@ def _asks(config: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in asked.items())
 
 
-def _made(told: Mapping[str, Any]) -> str:
-    parameters = ", ".join(f"{key}={own!r}" for key, own in told.get("parameters", {}).items())
-    return f"{told.get('class', told.get('given'))}({parameters})"
+def _made(described: Mapping[str, Any]) -> str:
+    parameters = ", ".join(f"{key}={own!r}" for key, own in described.get("parameters", {}).items())
+    return f"{described.get('class', described.get('given'))}({parameters})"

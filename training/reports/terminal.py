@@ -30,13 +30,15 @@ _WORDS = ("Predicate", "Model", "bound", "bound of yes", "bound of no")
 
 
 def served_tables(rows: Iterable[Row], answers: Mapping[str, list[Row]]) -> list[Table]:
-    """Return for each subject a table of how right the kind is that answers.
+    """Return a table of the served kind's accuracy for each subject.
 
-    `rows` are those of `EVALUATION` of that kind, `answers` those of `ANSWERS` by subject. Correct
-    is green where it is more than a guess, red where it is less; false positives and negatives are
-    as what is known of their bounds.
+    `rows` are its rows of `EVALUATION`, `answers` those of `ANSWERS` by subject. Correct is green
+    if it is above the guess, red if below; false positives and negatives have the style of their
+    standing.
     """
-    said = {(row["subject"], row["predicate"]): row for own in answers.values() for row in own}
+    by_predicate = {
+        (row["subject"], row["predicate"]): row for own in answers.values() for row in own
+    }
     tables = []
     accurate = (row for row in rows if row["point"] == "accurate")
     for subject, group in groupby(accurate, key=lambda row: str(row["subject"])):
@@ -45,14 +47,14 @@ def served_tables(rows: Iterable[Row], answers: Mapping[str, list[Row]]) -> list
         for row in group:
             shares = [_percent(row["correct"]), _percent(row["guess"])]
             shares[0].stylize(_style(row["correct"], row["guess"]))
-            own = said.get((row["subject"], row["predicate"]))
+            own = by_predicate.get((row["subject"], row["predicate"]))
             table.add_row(Text(row["predicate"]), *shares, *(_three(own) if own else ()))
         tables.append(table)
     return tables
 
 
 def _three(row: Row) -> list[Text]:
-    """Return the shares of yes, no and unsure, and how right and how wrong these were."""
+    """Return the shares of yes, no and unsure, their accuracy and their errors."""
     yes, no, unsure = (percent(row[n], row["n"]) for n in ("n_yes", "n_no", "n_unsure"))
     found = [_percent(share) for share in (yes, no, unsure, row["right"])]
     for name, known in (("false_positives", "standing"), ("false_negatives", "no_standing")):
@@ -64,10 +66,10 @@ def _three(row: Row) -> list[Text]:
 
 
 def bounds_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
-    """Return for each subject a table of what is known of the bounds of what answers.
+    """Return a table of the standing of the served kind's bounds for each subject.
 
     `answers` are rows of `ANSWERS` by subject. The columns are the 95% intervals of false positives
-    and negatives, each before what is known of its bound.
+    and negatives, each before the standing of its bound.
     """
     headings = ("FalsePos, 95%", "bound of yes", "FalseNeg, 95%", "bound of no")
     tables = []
@@ -86,11 +88,11 @@ def bounds_tables(answers: Mapping[str, list[Row]]) -> list[Table]:
 
 
 def accuracy_tables(evaluation: pa.Table) -> list[Table]:
-    """Return for each subject tables of all models, for both thresholds.
+    """Return tables of all models at both operating points, for each subject.
 
-    The first has the columns of the thesis's Table 6.5; a model that does worse than the guess has
-    its figure in red, one that does better in green. The second has what a bound on false positives
-    leaves, with 95% confidence intervals, the third what else is known of that.
+    The first has the columns of the thesis's Table 6.5; a figure below the guess is red, one above
+    green. The second has the bounded operating point with 95% confidence intervals, the third its
+    other figures.
     """
     tables = []
     for subject, group in groupby(evaluation.to_pylist(), key=lambda row: str(row["subject"])):
@@ -174,12 +176,12 @@ def _with_interval(row: Row, column: str) -> Text:
 
 
 def _remark(row: Row) -> Text:
-    """Return what is to be noted: that the model abstains, or what is known of its bound."""
+    """Return a remark: that the model abstains, or the standing of its bound."""
     return Text("abstains") if row["abstained"] else styled(row["standing"])
 
 
 def styled(standing: str | None) -> Text:
-    """Return a `Standing` in its colour; nothing where no bound is promised."""
+    """Return a `Standing` in its style; nothing without a bound."""
     return Text(standing, STYLES[Standing(standing)]) if standing else Text("")
 
 

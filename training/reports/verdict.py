@@ -1,4 +1,4 @@
-"""What a test of a model comes to, in three sentences: they lead every report."""
+"""The verdict of a test: three sentences at the head of every report."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from birthmark.training.statistics.standing import BURST, Standing, key_of, over
 Row = Mapping[str, Any]
 
 FEW = 3
-"""So many predicates are named in a sentence; the others are counted."""
+"""Greatest number of predicates named in a sentence; the others are counted."""
 
 CONCERNS = 2
-"""So many things to do are told at once, those first that matter most."""
+"""Greatest number of things to do, the most urgent first."""
 
 
 @dataclass(frozen=True)
 class Before:
-    """The version that was published before, and how right both were about the same (percent).
+    """The version published before, and the accuracy of both on the same files (percent).
 
-    The shares are None where they were not tested together, `day` where it was no whole day.
+    The accuracies are None without a common test, and `day` is None without a whole day.
     """
 
     version: str
@@ -35,7 +35,7 @@ class Before:
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Before | None:
-        """Return what a version's manifest tells of the version before; None if there was none."""
+        """Return the version before from a version's manifest; None if there was none."""
         if manifest.get("compared_with") is None:
             return None
         made = manifest.get("decision") or {}
@@ -44,7 +44,7 @@ class Before:
 
     @classmethod
     def on_card(cls, drift: Mapping[str, Any], day: str | None) -> Before:
-        """Return what a card's `drift` tells, of a test on `day`."""
+        """Return the version before from a card's `drift`, of a test on `day`."""
         shares = [row["correct"] for row in drift["tested"]]
         correct, now = (
             mean(share[when] for share in shares) if shares else None for when in ("before", "now")
@@ -53,32 +53,31 @@ class Before:
 
     @property
     def change(self) -> float | None:
-        """By how many points it is more often right now."""
+        """The change of accuracy, in percentage points."""
         return None if self.correct is None or self.now is None else self.now - self.correct
 
     def in_words(self) -> str:
-        """Return a sentence on both."""
+        """Return a sentence that compares both."""
         if self.change is None:
-            told = f"birthmark evaluate --version {self.version}"
-            return f"Of the version published before, {told} tells the same."
-        about = f"about {self.day}" if self.day else "about the same files"
+            return f"For the version published before: birthmark evaluate --version {self.version}."
+        tested = f"on {self.day}" if self.day else "on the same files"
         return (
-            f"When it was trained it was right in {shown(self.now)} {about}, and"
-            f" {self.version}, published before, in {shown(self.correct)}."
+            f"When it was trained, its accuracy was {shown(self.now)} {tested}, and that of"
+            f" {self.version}, published before, {shown(self.correct)}."
         )
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How right it is; how that compares with guessing, and with what was before; what to do."""
+    """The accuracy; its comparison with a baseline and the version before; what to do."""
 
     right: str
     compared: str
     to_do: str
 
     def lines(self) -> dict[str, str]:
-        """Return the sentences behind what they are called."""
-        return {"How right": self.right, "Compared": self.compared, "What to do": self.to_do}
+        """Return the sentences by heading."""
+        return {"Accuracy": self.right, "Compared": self.compared, "What to do": self.to_do}
 
 
 def of_test(
@@ -87,10 +86,10 @@ def of_test(
     before: Before | None = None,
     learned: int = 0,
 ) -> Verdict | None:
-    """Return what a test says of the kind that answers; None where nothing was tested.
+    """Return the verdict on the served kind; None if nothing was tested.
 
-    `rows` are those of `EVALUATION` and `answers` those of `ANSWERS` about it; `learned` is from
-    how many of the tested files it may have learned.
+    `rows` are its rows of `EVALUATION`, and `answers` those of `ANSWERS`; `learned` is the number
+    of tested files that may be training data.
     """
     tested = [row for row in rows if row["n"]]
     accurate = [row for row in tested if row["point"] == "accurate"]
@@ -98,16 +97,16 @@ def of_test(
     if not accurate:
         return None
     correct, guess = (mean(row[name] for row in accurate) for name in ("correct", "guess"))
-    right = f"{shown(correct)} of its answers, if each must be a yes or a no"
+    right = f"{shown(correct)} if each answer must be a yes or a no"
     right += f" (mean of {counted(len(accurate), 'predicates')})."
     concerns = _concerns(accurate, bounded, before, learned)
     to_do = " ".join(islice(concerns, CONCERNS)) or _nothing_to_do(bounded)
-    against = before.in_words() if before else "No version was published before."
+    against = before.in_words() if before else "There is no earlier version."
     return Verdict(right + _served(answers), f"{_guessing(correct, guess)} {against}", to_do)
 
 
 def _served(answers: Iterable[Row]) -> str:
-    """Return a sentence on the three answers, of all predicates together."""
+    """Return a sentence on the three answers to all predicates together."""
     rows = list(answers)
     n = sum(row["n"] for row in rows)
     unsure = sum(row["n_unsure"] for row in rows)
@@ -115,52 +114,53 @@ def _served(answers: Iterable[Row]) -> str:
     if n == unsure:
         return ""
     decided, right = percent(n - unsure, n), percent(n - unsure - wrong, n - unsure)
-    return f" As served, it decides {shown(decided)}, of which {shown(right)} are right."
+    return f" Accuracy when decided: {shown(right)}; coverage: {shown(decided)}."
 
 
 def _guessing(correct: float, guess: float) -> str:
-    said = f"A guess, always the more frequent answer, is right in {shown(guess)}"
+    baseline = f"always giving the majority answer ({shown(guess)})"
     if guess >= 100:
-        return f"{said}."
-    spared = 100 * (correct - guess) / (100 - guess)
-    return f"{said}: {spared:.0f}% of its errors are spared." if spared > 0 else f"{said}: no less."
+        return f"{baseline.capitalize()} makes no errors."
+    reduction = 100 * (correct - guess) / (100 - guess)
+    fewer = f"{reduction:.0f}%" if reduction > 0 else "No"
+    return f"{fewer} fewer errors than {baseline}."
 
 
 def _concerns(
     accurate: Sequence[Row], bounded: Sequence[Row], before: Before | None, learned: int
 ) -> Iterator[str]:
-    """Yield what is to be done, the most urgent first."""
+    """Yield things to do, the most urgent first."""
     if learned:
-        yield f"Test it on a later day: it may have learned from {counted(learned, 'files')} here."
+        yield f"Test it on a later day: {counted(learned, 'files')} may be training data."
     if exceeded := named(over(bounded)):
         yield (
-            f"Beware of a yes to {exceeded}: more of them are wrong than was promised."
-            " Train on newer days, and let birthmark audit watch what is served."
+            f"Beware of a yes to {exceeded}: more are wrong than the bound allows."
+            " Train on newer days, and audit served predictions with birthmark audit."
         )
     if worse := named(row for row in accurate if row["correct"] < row["guess"]):
-        yield f"Do not rely on {worse}: a guess is better."
+        yield f"Do not rely on {worse}: always giving the majority answer is better."
     if before is not None and (before.change or 0) < 0:
-        yield "If that lasts, birthmark models rollback brings back the version before."
+        yield "If that lasts, birthmark models rollback restores the version before."
     if bounded and all(row["block_seconds"] < BURST for row in bounded):
-        yield "Test it on a whole day: this time is too short to tell whether the bounds hold."
+        yield "Test it on a whole day: this time is too short to test the bounds."
 
 
 def _nothing_to_do(bounded: Sequence[Row]) -> str:
     known = [row for row in bounded if row["standing"]]
     unseen = sum(row["standing"] == Standing.UNSEEN for row in known)
     if not known:
-        return "Nothing: no bound was promised."
+        return "Nothing: there is no bound."
     if not unseen:
         return "Nothing: every bound holds."
-    return f"Nothing: no bound is shown broken; more days will tell of {unseen} of {len(known)}."
+    return f"Nothing: no bound is shown broken; {unseen} of {len(known)} need more days."
 
 
 @dataclass(frozen=True)
 class Night:
-    """What was answered in one audit, of all predicates together: counts of answers.
+    """The answers in one audit, for all predicates together.
 
-    `n` are those whose truth is known, `guess` is how many of them a guess is right about, None if
-    that is not known.
+    `n` is the number with a known outcome, and `guess` the number for which the majority answer is
+    correct, None if unknown.
     """
 
     name: str
@@ -171,47 +171,48 @@ class Night:
 
     @classmethod
     def of(cls, name: str, rows: Iterable[Row]) -> Night:
-        """Return the sums of rows of `SERVED` that tell yes, no and unsure apart."""
+        """Return the sums of rows of `SERVED` that distinguish yes, no and unsure."""
         known = [row for row in rows if row["n"] and row.get("decided") is not None]
         n, unsure = (sum(row[column] for row in known) for column in ("n", "n_unsure"))
-        # what was said may differ from a yes by score alone: answers are made consistent
+        # consistent answers can differ from those by score alone
         right = sum((row["n"] - row["n_unsure"]) * (row["right"] or 0) / 100 for row in known)
         guesses = [(row["n"], row["guess"]) for row in known]
         return cls(name, n, n - unsure, round(right), guessed(guesses))
 
     def in_words(self) -> str:
-        """Return how many were decided, and how many of these came true."""
+        """Return the coverage, and the accuracy when decided."""
         decided, right = percent(self.decided, self.n), percent(self.right, self.decided)
-        said = f"{shown(decided)} of {self.n:,} answers were a yes or a no"
-        return f"{said}, and {shown(right)} of these came true"
+        accuracy = f"accuracy when decided {shown(right)}"
+        return f"{accuracy}, coverage {shown(decided)} of {self.n:,} answers"
 
 
 def guessed(rows: Iterable[tuple[int, float | None]]) -> float | None:
-    """Return of how many answers a guess is right, given so many each and its shares (percent)."""
+    """Return how many answers the majority answer gets right, from numbers and shares."""
     found = [None if share is None else n * share / 100 for n, share in rows]
     return None if None in found else sum(filter(None, found))
 
 
 def of_nights(nights: Sequence[Night], to_do: Iterable[str]) -> Verdict:
-    """Return what the last of some audits says, beside the one before, if there was one.
+    """Return the verdict of the last of `nights`, compared with the one before, if any.
 
-    `to_do` is what there is to do, the most urgent first.
+    `to_do` has things to do, the most urgent first.
     """
     *before, last = nights
     compared = ""
     if last.guess is not None:
         guess = shown(percent(last.guess, last.n))
-        compared = f"A guess, always the more frequent answer, is right in {guess} of all. "
+        compared = f"Always giving the majority answer is correct in {guess} of all. "
     if before:
-        compared += f"In {before[-1].name}, {before[-1].in_words()}."
+        compared += f"In {before[-1].name}: {before[-1].in_words()}."
     else:
-        compared += "No audit was before."
+        compared += "There is no earlier audit."
     concerns = " ".join(islice(to_do, CONCERNS)) or "Nothing: no bound is shown broken."
-    return Verdict(f"{last.in_words()}.", compared, concerns)
+    accuracy = last.in_words()
+    return Verdict(f"{accuracy[0].upper()}{accuracy[1:]}.", compared, concerns)
 
 
 def named(rows: Iterable[Row]) -> str:
-    """Return the predicates of rows in words, the first of them by name."""
+    """Return the predicates of rows in words, with the first few by name."""
     keys = [key_of(row) for row in rows]
     shown = [*keys[:FEW], f"{len(keys) - FEW} more"] if len(keys) > FEW else keys
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))

@@ -1,8 +1,8 @@
-"""Where a bound on false positives did not hold: more of them than sampling allows.
+"""Exact binomial tests and intervals for a bound on false positives.
 
-Rows of one block of time err together. All here is exact (binomial) on as many independent rows as
-the blocks' differences leave: counts are divided by the design effect (J. Rao and A. Scott, "A
-simple method for the analysis of clustered binary data", Biometrics 48, 1992).
+Errors within a block of time are correlated. So the counts are divided by the design effect (J. Rao
+and A. Scott, "A simple method for the analysis of clustered binary data", Biometrics 48, 1992),
+which gives the effective number of independent rows.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from birthmark.data.common.arrays import Floats
 from birthmark.training.statistics.bootstrap import LEVEL, design_effect
 
 ALPHA = 0.05
-"""The chance, over all predicates of a model, to call a bound broken that holds."""
+"""Familywise error rate of broken bounds over all predicates of a model."""
 
 
 def excess(alarms: Floats, rows: Floats, bound: float) -> float:
-    """Return how likely so many false positives are, or more, where their rate is `bound`.
+    """Return the p-value of the false positives if their rate is `bound`.
 
     `alarms` and `rows` are counts per block of time; `bound` is a share. It is the exact one-sided
-    binomial test, whose tail is the incomplete beta function, which takes counts that are no whole
-    numbers.
+    binomial test. Its tail is the incomplete beta function, which allows fractional counts.
     """
     effect = design_effect(alarms, rows)
     k, n = alarms.sum() / effect, rows.sum() / effect
@@ -33,11 +32,11 @@ def excess(alarms: Floats, rows: Floats, bound: float) -> float:
 
 
 def interval(alarms: Floats, rows: Floats, level: float = LEVEL) -> tuple[float, float] | None:
-    """Return the interval that holds a share of false positives with confidence `level`.
+    """Return the confidence interval of a share of false positives at `level`.
 
-    `alarms` and `rows` are counts per block of time. It is that of Clopper and Pearson, for blocks
-    as E. Korn and B. Graubard have it (Survey Methodology 24, 1998): where a bootstrap of no false
-    positive says 0 to 0, it says how many there may be. None where one block is all there is.
+    `alarms` and `rows` are counts per block of time. It is the Clopper-Pearson interval, for blocks
+    as by E. Korn and B. Graubard (Survey Methodology 24, 1998). Unlike a bootstrap, it has a
+    positive upper end without false positives. None for a single block.
     """
     n, blocks = rows.sum(), int((rows > 0).sum())
     if blocks < 2:
@@ -54,9 +53,9 @@ def interval(alarms: Floats, rows: Floats, level: float = LEVEL) -> tuple[float,
 
 
 def broken(chances: Sequence[float | None], alpha: float = ALPHA) -> list[bool]:
-    """Return which bounds are broken, by their chances from `excess`; None: never.
+    """Return which bounds are broken, by their p-values from `excess`; None: never.
 
-    All together are wrongly called so with chance `alpha` at most (S. Holm, "A simple sequentially
+    The familywise error rate is at most `alpha` (S. Holm, "A simple sequentially
     rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979).
     """
     found = [False] * len(chances)

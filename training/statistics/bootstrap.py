@@ -1,14 +1,14 @@
-"""How sure a figure is: confidence intervals by a bootstrap over blocks of time.
+"""Confidence intervals by a bootstrap over blocks of time.
 
-Files are created in bursts (a build, a delivery of mail), so that rows near each other in time are
-alike, and resampling single rows would promise too much. Whole blocks of time are drawn instead
-(B. Efron and R. Tibshirani, *An Introduction to the Bootstrap*, 1993, section 8.6): days where the
-test covers several, else shorter ones.
+Files are created in bursts (a build, a delivery of mail), so rows near in time are correlated, and
+resampling single rows would give intervals that are too short. Whole blocks of time are drawn
+instead (B. Efron and R. Tibshirani, *An Introduction to the Bootstrap*, 1993, section 8.6): days if
+the test covers several, else shorter blocks.
 
-The intervals are expanded percentile intervals (T. Hesterberg, "What Teachers Should Know About
-the Bootstrap", The American Statistician 69(4), 2015, section 4.2): plain ones are too short. Where
-blocks are few, no percentile reaches beyond the extreme blocks: these intervals are of Student's t
-over the draws' standard deviation, which is set right for the number of blocks.
+The intervals are expanded percentile intervals (T. Hesterberg, "What Teachers Should Know About the
+Bootstrap", The American Statistician 69(4), 2015, section 4.2), because plain ones are too short.
+With few blocks, percentiles cannot reach beyond the extreme blocks. Then the intervals are from
+Student's t with the draws' standard deviation, corrected for the number of blocks.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from scipy.special import ndtr, stdtrit
 from birthmark.data.common.arrays import Bools, Floats, Ints
 
 SEED = 1
-"""Any fixed one, so that the same test gives the same report."""
+"""Default seed, so that reports are reproducible."""
 
 RESAMPLES = 2000
-"""Draws: 50 lie beyond each end of a 95% interval, which suffices for two digits (Efron)."""
+"""Number of draws: 50 lie beyond each end of a 95% interval, enough for two digits (Efron)."""
 
 LEVEL = 0.95
-"""The confidence that intervals are made for, unless told otherwise."""
+"""Default confidence level of intervals."""
 
 DAY = 86_400
 ENOUGH_DAYS = 4
-"""Days are the blocks from so many on: the thesis tests on four (section 6.3.5)."""
+"""Least number of days to use days as blocks: the thesis tests on four (section 6.3.5)."""
 
 UNITS = (3600, 1800, 1200, 600, 300, 120, 60, 30, 20, 10, 5, 2, 1)
 ENOUGH = 20
-"""Of a shorter test the blocks are the longest of `UNITS`, seconds, that gives so many; and from
-so many on, intervals are of percentiles."""
+"""Least number of blocks in a shorter test, which uses the longest of `UNITS`, seconds, with that
+many; also the least number for percentile intervals."""
 
 
 @dataclass(frozen=True)
 class Blocks:
     """The blocks of time that rows are in.
 
-    `of_row` numbers each row's block from 0, in the order of time; `count` is how many blocks hold
-    any row, and `seconds` how long each is.
+    `of_row` is each row's block index from 0, in the order of time; `count` is the number of blocks
+    with any row, and `seconds` their length.
     """
 
     of_row: Ints
@@ -71,9 +71,9 @@ def blocks_of(times: Ints, least: int = 1) -> Blocks:
 
 
 def in_blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
-    """Return the number of each row's block of `seconds`, and how many blocks have a row.
+    """Return each row's block index, for blocks of `seconds`, and the number of blocks with a row.
 
-    `times` are in µs since the epoch; blocks without a row have no number.
+    `times` are in µs since the epoch; blocks without a row have no index.
     """
     held, of_row = np.unique(times // (seconds * 1_000_000), return_inverse=True)
     return of_row.astype(np.int64), len(held)
@@ -82,7 +82,7 @@ def in_blocks(times: Ints, seconds: int) -> tuple[Ints, int]:
 def resampled(sums: Sequence[Floats], seed: int = SEED, resamples: int = RESAMPLES) -> list[Floats]:
     """Return the total of each array of block sums, in each of `resamples` draws of blocks.
 
-    All arrays see the same draws, so that what is computed of several of them belongs together.
+    All arrays use the same draws, so that ratios of them are consistent.
     """
     stacked = np.stack(sums, axis=1)
     count = len(stacked)
@@ -95,11 +95,10 @@ def resampled(sums: Sequence[Floats], seed: int = SEED, resamples: int = RESAMPL
 def interval(
     figures: Floats, count: int, top: float, level: float = LEVEL
 ) -> tuple[float, float] | None:
-    """Return the interval that holds a figure, which is from 0 to `top`, with confidence `level`.
+    """Return the confidence interval at `level` of a figure between 0 and `top`.
 
-    `figures` are its values in each draw of `count` blocks; those that are not finite, because a
-    draw held nothing to compute them of, are left out. None where one block is all there is, or
-    where nothing is left.
+    `figures` are its values in each draw of `count` blocks; infinite ones and NaN, from draws
+    without data, are left out. None for a single block, or if nothing is left.
     """
     figures = figures[np.isfinite(figures)]
     if count < 2 or not len(figures):
@@ -113,11 +112,10 @@ def interval(
 
 
 def design_effect(hits: Floats, rows: Floats) -> float:
-    """Return how many times a share varies as much as with independent rows; 1 at least.
+    """Return the design effect: the variance of a share over that of independent rows, at least 1.
 
-    `hits` and `rows` are counts per block. The variance of their ratio between blocks (the
-    linearised one of cluster sampling: L. Kish, *Survey Sampling*, 1965, section 6.3) is compared
-    with the binomial one.
+    `hits` and `rows` are counts per block. The variance of their ratio is the linearised one of
+    cluster sampling (L. Kish, *Survey Sampling*, 1965, section 6.3).
     """
     n, count = rows.sum(), len(rows)
     share = hits.sum() / n if n else 0.0

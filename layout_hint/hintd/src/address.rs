@@ -1,4 +1,4 @@
-//! Where the service is reached.
+//! Addresses of the service.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// What a request calls the host that it is made to (RFC 9112 section 3.2).
+    /// The Host field of requests to it (RFC 9112 section 3.2).
     pub fn host(&self) -> String {
         match self {
             Address::Tcp(host, port) if host.contains(':') => format!("[{host}]:{port}"),

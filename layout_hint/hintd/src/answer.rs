@@ -1,4 +1,4 @@
-//! Query mode: takes the device's questions to the service, and the answers back.
+//! Query mode: sends the device's questions to the service, and returns the answers.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use birthmark_contract::{create, hints};
 use birthmark_hook::wire::Question;
 
 const PATH: &str = "/v1/hints";
-/// Bytes of an answer: a number, or an error that names what was wrong with the question.
+/// Most bytes of an answer: a number, or an error about the question.
 const LARGEST: usize = 64 * 1024;
 
-/// What the service is told of a create.
+/// Members of a create that the service gets.
 const MEMBERS: [&str; 6] = ["name", "is_directory", "mode", "uid", "gid", "time"];
-const _: () = create::assert_told(&MEMBERS, create::Asked::Hints);
+const _: () = create::assert_members(&MEMBERS, create::Asked::Hints);
 
-/// Who answers.
+/// Answers the device's questions.
 pub struct Answerer<'a> {
     place: &'a Place,
     client: Client,
@@ -32,17 +32,17 @@ pub struct Answerer<'a> {
 }
 
 impl<'a> Answerer<'a> {
-    /// Answers the device at `place` as the service does that `client` reaches.
+    /// Answers the device at `place` with answers of the service behind `client`.
     pub fn new(place: &'a Place, client: Client, counters: &'a Counters) -> Self {
         let trouble = Trouble::new("the service's hints");
         Answerer { place, client, counters, trouble }
     }
 
-    /// Answers for ever; looks for a device that is not there `pause` after each time at most.
+    /// Answers forever; looks for a missing device every `pause` at most.
     pub async fn answer(&mut self, pause: Duration) {
         let mut delays = delays(pause);
         loop {
-            // That it is not there, or not as it should be, the keeper tells and counts.
+            // The keeper logs and counts a missing or faulty device.
             if let Ok(mut device) = self.place.open().await {
                 while let Ok(questions) = device.questions().await {
                     delays = self::delays(pause);
@@ -111,7 +111,7 @@ impl<'a> Answerer<'a> {
     }
 }
 
-/// The bits in an answer: those that the device knows.
+/// The bits of an answer that the device knows.
 fn verdict(answer: Answer) -> Result<u32, HttpError> {
     let bits = match answer.status {
         StatusCode::OK => serde_json::from_slice(&answer.body).ok(),
@@ -120,12 +120,12 @@ fn verdict(answer: Answer) -> Result<u32, HttpError> {
     bits.filter(|bits| bits & !u32::from(hints::ALL) == 0).ok_or_else(|| answer.unexpected())
 }
 
-/// Whether it is the question that is at fault, so that asking again would not help.
+/// Whether the question is at fault, so that asking again would not help.
 fn refused(error: &HttpError) -> bool {
     matches!(error, HttpError::Status(status, _) if status.is_client_error())
 }
 
-/// The request about a question, without what is unknown; none without a name.
+/// The request for a question, without unknown members; none without a name.
 fn asked(question: &Question) -> Option<Vec<u8>> {
     let [mode, uid, gid, hour] = question.numbers();
     let mut asked = json!({
@@ -134,7 +134,7 @@ fn asked(question: &Question) -> Option<Vec<u8>> {
         "mode": mode,
         "uid": uid,
         "gid": gid,
-        // Of a time the models know the hour alone.
+        // Models use only the hour of a time.
         "time": hour.map(|hour| format!("1970-01-01T{hour:02}:00:00Z")),
     });
     asked.as_object_mut()?.retain(|_, value| !value.is_null());

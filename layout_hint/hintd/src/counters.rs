@@ -1,8 +1,8 @@
-//! What the helper counts, from its start on.
+//! The helper's counters, from its start on.
 
 use std::cell::Cell;
 
-/// One number that grows.
+/// A counter.
 #[derive(Debug, Default)]
 pub struct Count(Cell<u64>);
 
@@ -12,13 +12,13 @@ impl Count {
         self.0.set(self.0.get() + 1);
     }
 
-    /// How many there are.
+    /// Its value.
     pub fn get(&self) -> u64 {
         self.0.get()
     }
 }
 
-/// Declares what is counted, each with its meaning.
+/// Declares counters, each with its meaning.
 macro_rules! counters {
     ($(#[$of:meta])* $counters:ident: $($(#[$doc:meta])* $name:ident),* $(,)?) => {
         $(#[$of])*
@@ -26,7 +26,7 @@ macro_rules! counters {
         pub struct $counters { $($(#[$doc])* pub $name: $crate::counters::Count),* }
 
         impl $counters {
-            /// Each with its name.
+            /// All counters, each with its name.
             pub fn all(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name.get())),*]
             }
@@ -36,43 +36,43 @@ macro_rules! counters {
 #[cfg(target_os = "linux")]
 pub(crate) use counters;
 
-/// What was counted, as the last line says it.
+/// The counters, as in the last line of the log.
 pub fn listed(counters: &[(&'static str, u64)]) -> String {
     let counts: Vec<_> = counters.iter().map(|(name, n)| format!("{name} {n}")).collect();
     counts.join(", ")
 }
 
 counters! {
-    /// Of who keeps a device.
+    /// Counters of a device's keeper.
     Counters:
     /// Sound images that the service gave.
     images_fetched,
-    /// Times that it said it has no other.
+    /// Times that the service had no other image.
     images_unchanged,
     /// Bodies that were no sound image.
     images_unsound,
-    /// Requests for an image that were not answered by one: no connection, no model, cut short.
+    /// Requests for an image that failed: no connection, no model, cut short.
     fetches_failed,
-    /// Images that the device took.
+    /// Images that the device accepted.
     loads,
-    /// Images that it looked at and refused.
+    /// Images that the device checked and refused.
     loads_refused,
-    /// Times that it could not be reached, or did not do as its protocol says.
+    /// Times that the device could not be reached, or broke its protocol.
     device_failures,
-    /// Times that it was without the image that it had taken before.
+    /// Times that the device had lost its image.
     device_returns,
-    /// Questions taken from it.
+    /// Questions read from the device.
     questions_taken,
-    /// Verdicts that it took.
+    /// Verdicts that the device accepted.
     questions_answered,
-    /// Verdicts that it wanted no more.
+    /// Verdicts that came too late for the device.
     questions_stale,
     /// Questions that the service refused.
     questions_refused,
-    /// Times that the service gave no answer, after which the question is asked again.
+    /// Questions to repeat because the service gave no answer.
     questions_retried,
-    /// Reports that the service took.
+    /// Reports that the service accepted.
     reports_sent,
-    /// Reports that it did not take.
+    /// Reports that the service did not accept.
     reports_failed,
 }

@@ -3,7 +3,7 @@
 mod frames;
 #[cfg(target_os = "freebsd")]
 mod ioctl;
-pub mod told;
+pub mod report;
 
 use std::future::Future;
 use std::io;
@@ -15,25 +15,25 @@ use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 use crate::image::Image;
 use birthmark_hook::wire::{Command, Config, Decision, Flush, Load, Question, State, VERSION};
 
-/// What the module says of a question that no longer waits.
+/// The module's errno for a question that is not pending.
 const ENOENT: u32 = 2;
 
-/// Why a device did not do what it was told.
+/// Why a device failed a command.
 #[derive(Debug, thiserror::Error)]
 pub enum DeviceError {
-    /// It is not there, or went away.
+    /// It is missing, or went away.
     #[error("{0}")]
     Gone(#[from] io::Error),
     /// It refused the command, with an errno and perhaps a text.
     #[error("refused to {0:?}: errno {1} {2}")]
     Refused(Command, u32, String),
-    /// Its answer is not as the protocol says.
+    /// Its answer breaks the protocol.
     #[error("expected an answer to {0:?} of {1} bytes, found {2}")]
     Malformed(Command, usize, usize),
     /// No answer in time.
     #[error("no answer within {0:?}")]
     Late(Duration),
-    /// There is something else where it should be.
+    /// The path leads to something else.
     #[error("expected a Unix socket{other}, found something else", other = OTHER)]
     NoDevice,
 }
@@ -43,12 +43,12 @@ const OTHER: &str = " or the module's character device";
 #[cfg(not(target_os = "freebsd"))]
 const OTHER: &str = "";
 
-/// Where a device is, and how long it may take for anything but a question.
+/// Path of a device, and its time limit for anything but a question.
 #[derive(Debug)]
 pub struct Place {
     /// Its path.
     pub path: PathBuf,
-    /// The time.
+    /// The limit.
     pub limit: Duration,
 }
 
@@ -65,7 +65,7 @@ enum Home {
 }
 
 impl Place {
-    /// Opens what is there.
+    /// Opens the device.
     pub async fn open(&self) -> Result<Device, DeviceError> {
         use std::os::unix::fs::FileTypeExt;
         let Place { path, limit } = self;
@@ -84,14 +84,14 @@ impl Place {
 }
 
 impl Device {
-    /// Tells all of it.
+    /// Returns its whole state.
     pub async fn state(&mut self) -> Result<State, DeviceError> {
         let mut state = State::new_zeroed();
         state.version = VERSION;
         self.structure(Command::Status, state).await
     }
 
-    /// Gives it an image; tells the status it has there, and the generation after that.
+    /// Loads an image; returns its status, and the generation after that.
     pub async fn load(&mut self, image: &Image) -> Result<(u32, u32), DeviceError> {
         let load = Load { version: VERSION, size: image.size(), data: 0, status: 0, generation: 0 };
         let answer = match &mut self.home {
@@ -106,17 +106,17 @@ impl Device {
         Ok((load.status, load.generation))
     }
 
-    /// Sets it.
+    /// Configures it.
     pub async fn configure(&mut self, config: Config) -> Result<(), DeviceError> {
         self.call(Command::Config, config.as_bytes()).await.map(drop)
     }
 
-    /// Makes it forget all decisions.
+    /// Drops all decisions.
     pub async fn flush(&mut self) -> Result<Flush, DeviceError> {
         self.structure(Command::Flush, Flush { version: VERSION, generation: 0 }).await
     }
 
-    /// Gives the verdict on a question; tells whether it was still wanted.
+    /// Answers a question; returns whether it was still pending.
     pub async fn answer(&mut self, id: u64, verdict: u32) -> Result<bool, DeviceError> {
         let decision = Decision { version: VERSION, verdict, id };
         match self.call(Command::Answer, decision.as_bytes()).await {
@@ -126,7 +126,7 @@ impl Device {
         }
     }
 
-    /// Waits for questions, and takes them; now and then there are none.
+    /// Waits for questions, and reads them; returns none from time to time.
     pub async fn questions(&mut self) -> Result<Vec<Question>, DeviceError> {
         let bytes = match &mut self.home {
             Home::Frames(frames) => frames.read(self.limit).await?,

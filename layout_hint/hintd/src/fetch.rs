@@ -1,4 +1,4 @@
-//! Follows the service: the image that it has now, through its restarts and failures.
+//! Follows the service's current image through restarts and failures.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ const PATH: &str = "/v1/model/image";
 /// RFC 7240.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// How long the service is asked to wait until it has another image: no longer than it may take
-/// until it is noticed that the service hangs.
+/// Time for which the service may hold a request until it has another image; it bounds the time
+/// until a hanging service is noticed.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Why there is no image.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// No answer, or not one of those expected.
+    /// No answer, or an unexpected one.
     #[error("{0}")]
     Http(#[from] HttpError),
     /// An answer that is no image.
@@ -37,7 +37,7 @@ pub enum FetchError {
     Unsound(#[from] ImageError),
 }
 
-/// Who fetches.
+/// Fetches images.
 pub struct Fetcher<'a> {
     client: Client,
     counters: &'a Counters,
@@ -45,13 +45,13 @@ pub struct Fetcher<'a> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// Fetches from the service that `client` reaches.
+    /// Fetches from the service behind `client`.
     pub fn new(client: Client, counters: &'a Counters) -> Self {
         Fetcher { client, counters, tag: None }
     }
 
-    /// The image that the service has now; none if it is the one that it gave last, and it had no
-    /// other within `patience`.
+    /// The service's current image; none if it is the last one fetched, and no other came within
+    /// `patience`.
     pub async fn fetch(&mut self, patience: Duration) -> Result<Option<Image>, FetchError> {
         let fetched = self.ask(patience).await;
         let counters = self.counters;
@@ -67,7 +67,8 @@ impl<'a> Fetcher<'a> {
     async fn ask(&mut self, patience: Duration) -> Result<Option<Image>, FetchError> {
         let known = self.tag.clone().map(|tag| (IF_NONE_MATCH, tag));
         let asked = known.is_some();
-        // RFC 7240 section 4.3: whole seconds, after which the service says that it has no other.
+        // RFC 7240 section 4.3: whole seconds, after which the service answers that it has no
+        // other.
         let wait = HeaderValue::from_str(&format!("wait={}", patience.as_secs()));
         let wait = wait.ok().map(|wait| (PREFER, wait)).filter(|_| asked && patience >= SECOND);
         let headers = known.into_iter().chain(wait);
@@ -83,9 +84,9 @@ impl<'a> Fetcher<'a> {
         }
     }
 
-    /// Fetches for ever: the service is asked to answer when it has another image, for `PATIENCE`
-    /// at a time. One that answers sooner is asked again `pause` after it was before; after a
-    /// failure sooner, at first. What is no sound image never takes the place of one.
+    /// Fetches forever with requests that the service may hold for `PATIENCE`. It asks at most
+    /// every `pause`; after a failure sooner, at first. An unsound image never replaces a sound
+    /// one.
     pub async fn follow(&mut self, pause: Duration, images: &watch::Sender<Option<Rc<Image>>>) {
         let trouble = Trouble::new("the service's image");
         let mut delays = delays(pause);
@@ -96,7 +97,7 @@ impl<'a> Fetcher<'a> {
                 Ok(image) => {
                     trouble.is_over();
                     delays = self::delays(pause);
-                    // Who has an image waits for another at once, unless they come that fast.
+                    // With an image, wait for another at once, unless images come that fast.
                     let waits = image.is_some() && (first || asked.elapsed() >= SECOND);
                     first = false;
                     image.into_iter().for_each(|image| send(images, image));
@@ -121,10 +122,10 @@ fn send(images: &watch::Sender<Option<Rc<Image>>>, image: Image) {
     images.send_replace(Some(Rc::new(image)));
 }
 
-/// How long to wait before each attempt after a failure: twice as long each time, up to `most`, and
-/// not at the same moment as all others who wait for the same service.
+/// Delays before attempts after a failure: doubling up to `most`, with jitter so that clients of
+/// one service do not retry together.
 pub fn delays(most: Duration) -> ExponentialBackoff {
-    // Jitter makes each longer, by as much again at most.
+    // Jitter up to doubles each.
     let most = most / 2;
     ExponentialBuilder::default()
         .with_min_delay(most.min(Duration::from_millis(100)))

@@ -1,4 +1,4 @@
-//! Requests to the service, each within a limit of time and of size.
+//! Requests to the service, each with limits of time and size.
 
 use std::future::Future;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 use crate::address::Address;
 
-/// The longest error that is shown of what the service says.
+/// Most bytes of the service's error messages to show.
 const SHOWN: usize = 200;
 
 /// Why there is no answer.
@@ -24,7 +24,7 @@ pub enum HttpError {
     /// No connection.
     #[error("cannot connect: {0}")]
     Connect(#[from] io::Error),
-    /// A connection that broke off, or did not speak HTTP.
+    /// A connection that broke off, or no HTTP.
     #[error("the answer broke off: {0}")]
     Broken(#[from] hyper::Error),
     /// Nothing, or not all of it, in time.
@@ -38,7 +38,7 @@ pub enum HttpError {
     Status(StatusCode, String),
 }
 
-/// An answer, whole.
+/// A complete answer.
 #[derive(Debug)]
 pub struct Answer {
     /// Its status.
@@ -50,7 +50,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The error that this is, where no answer of that status was expected.
+    /// The error for an answer with an unexpected status.
     pub fn unexpected(&self) -> HttpError {
         let text = String::from_utf8_lossy(&self.body);
         HttpError::Status(self.status, text.chars().take(SHOWN).collect())
@@ -66,13 +66,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// The service at `address`, which is shown a `token`; every request may take `limit`.
+    /// The service at `address`, with a `token` to show; every request may take `limit`.
     pub fn new(address: Address, limit: Duration, token: Option<HeaderValue>) -> Self {
         Client { address, limit, token, open: None }
     }
 
-    /// Asks for `path`, with headers besides, for a body of at most `largest` bytes; the service
-    /// may take `patience` longer than it otherwise may.
+    /// Requests `path`, with more headers, for a body of at most `largest` bytes; the service may
+    /// take `patience` longer than usual.
     pub async fn get(
         &mut self,
         path: &str,
@@ -101,7 +101,7 @@ impl Client {
     fn request(&self, method: Method, path: &str, body: Bytes) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method;
-        // Both are checked when the settings are read; what is wrong is refused by the service.
+        // Both are checked with the settings; the service refuses wrong ones.
         *request.uri_mut() = path.parse().unwrap_or_default();
         if let Ok(host) = self.address.host().parse() {
             request.headers_mut().insert(HOST, host);
@@ -118,13 +118,13 @@ impl Client {
         largest: usize,
         limit: Duration,
     ) -> Result<Answer, HttpError> {
-        // Taken, so that whatever breaks off, also this future, leaves no connection half used.
+        // Taken, so that an error, or dropping this future, leaves no connection half used.
         let open = self.open.take();
         let (address, body) = (&self.address, self.limit);
         let exchange = async {
             if let Some(mut connection) = open.filter(|connection| !connection.is_closed()) {
-                // The service closes connections that are idle, perhaps right now. No request
-                // changes anything there that a second one would not change alike.
+                // The service may close an idle connection at this moment. Requests are idempotent,
+                // so repeat it.
                 if let Ok(answer) = exchange(&mut connection, request.clone(), largest, body).await
                 {
                     return Ok((answer, connection));
@@ -164,7 +164,7 @@ where
     TokioIo<S>: Read + Write + Unpin,
 {
     let (sender, connection) = handshake(TokioIo::new(stream)).await?;
-    // It ends when the sender is dropped; what goes wrong in it, the sender is told.
+    // It ends when the sender is dropped; the sender gets its errors.
     tokio::spawn(connection);
     Ok(sender)
 }
@@ -180,7 +180,7 @@ async fn exchange(
     if body.size_hint().lower() > largest as u64 {
         return Err(HttpError::Large(largest));
     }
-    // Who waited for the head need not wait as long for the rest.
+    // The patience covers only the head.
     let body = within(limit, async {
         match Limited::new(body, largest).collect().await {
             Ok(body) => Ok(body.to_bytes()),

@@ -1,4 +1,4 @@
-//! A compiled image (`docs/image-format.md`), checked by the code that the kernel checks it with.
+//! A compiled image (`docs/image-format.md`), checked by the kernel's code.
 
 use birthmark_contract::hints::REFUSED_TEXTS;
 use birthmark_contract::image as format;
@@ -10,7 +10,7 @@ pub struct Image {
     bytes: Vec<u8>,
 }
 
-/// Why bytes are no image: `enum bm_status` of `birthmark.h`.
+/// The status of bytes that are no image: `enum bm_status` of `birthmark.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", text(*.0))]
 pub struct ImageError(pub u32);
@@ -32,7 +32,7 @@ impl Image {
         &self.bytes
     }
 
-    /// How many there are, as the device tells it.
+    /// Their number, as the device reports it.
     pub fn size(&self) -> u32 {
         self.bytes.len() as u32
     }
@@ -43,7 +43,7 @@ impl Image {
     }
 }
 
-/// What a status of an image says, those of the device included.
+/// The text of an image's status, the device's own included.
 pub fn text(status: u32) -> &'static str {
     let mut texts = format::STATUS_TEXTS.into_iter().chain(REFUSED_TEXTS);
     texts.nth(status as usize).unwrap_or("refused for a reason that is not known here")

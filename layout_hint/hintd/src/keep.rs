@@ -1,4 +1,4 @@
-//! Sees to it that the device has the image, and its settings, also after it was away.
+//! Keeps the image and the settings in the device, also after it was away.
 
 use std::io::{self, ErrorKind::InvalidInput};
 use std::path::Path;
@@ -14,39 +14,41 @@ use crate::image::{text, Image};
 use crate::log::{line, Trouble};
 use crate::settings::DeviceSettings;
 use birthmark_contract::hints::HOT_WRITE;
-use birthmark_hook::wire::{Config, State, VERSION};
+use birthmark_hook::wire::{Config, Region, State, VERSION};
 
-/// What is said of a policy that the device refuses.
+/// Explanation of a policy that the device refuses.
 const ALONE: &str = "--policy: expected name or dir with write, which alone takes files away from \
     their directories and makes a file system slower";
 
-/// Where an image is that should be in the device.
+/// Position of the current image.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Held {
-    /// There.
+    /// In the device.
     There,
-    /// Here alone: the device looked at it and refused it, with this status.
+    /// Only here: the device refused it, with this status.
     Refused(u32),
 }
 
-/// Who keeps it.
+/// Keeps a device's image and settings.
 pub struct Keeper<'a> {
     place: &'a Place,
     config: Option<Config>,
     counters: &'a Counters,
-    /// The checksum that the device had last.
+    /// The checksum of the last image in the device.
     had: Option<u32>,
-    /// What it refused, and when: it is not asked again before either is another.
+    /// A refused image and the device's state then; retried only after one of them changes.
     refused: Option<(u32, u32, u32)>,
+    /// First fragment and end of the region whose use was logged last.
+    region: (u64, u64),
 }
 
 impl<'a> Keeper<'a> {
-    /// Keeps the device at `place` informed and, if `config` says how, set.
+    /// Keeps the device at `place` supplied and, with a `config`, configured.
     pub fn new(place: &'a Place, config: Option<Config>, counters: &'a Counters) -> Self {
-        Keeper { place, config, counters, had: None, refused: None }
+        Keeper { place, config, counters, had: None, refused: None, region: (0, 0) }
     }
 
-    /// Looks after the device for ever: `pause` after each time, and when there is an image.
+    /// Looks after the device forever: every `pause`, and on a new image.
     pub async fn keep(&mut self, pause: Duration, mut images: watch::Receiver<Option<Rc<Image>>>) {
         let trouble = Trouble::new(format_args!("the device {}", self.place.path.display()));
         loop {
@@ -63,10 +65,11 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Gives the device what it lacks of the image and the settings.
+    /// Loads and configures whatever the device lacks.
     pub async fn look_after(&mut self, image: Option<&Image>) -> Result<Held, DeviceError> {
         let mut device = self.place.open().await?;
         let state = device.state().await?;
+        self.log_region(&state.region);
         let held = match image {
             Some(image) => self.give(&mut device, &state, image).await?,
             None => Held::There,
@@ -76,6 +79,14 @@ impl<'a> Keeper<'a> {
             line(format_args!("device set: mode {}, policy {}", config.mode, config.policy));
         }
         Ok(held)
+    }
+
+    /// Logs the use of a new region when it takes effect.
+    fn log_region(&mut self, region: &Region) {
+        let found = (region.fragment_low, region.fragment_high);
+        if found != std::mem::replace(&mut self.region, found) && region.mode != 0 {
+            line(in_use(region));
+        }
     }
 
     async fn give(
@@ -101,7 +112,8 @@ impl<'a> Keeper<'a> {
         self.had = None;
         let (status, mut generation) = device.load(image).await?;
         if status != 0 {
-            // It forgets with a new image what the old one decided, and what the service did then.
+            // The device drops the old image's decisions on its own, but not the old service's
+            // answers.
             generation = device.flush().await?.generation;
         }
         Ok(self.loaded(image, status, generation))
@@ -121,16 +133,28 @@ impl<'a> Keeper<'a> {
     }
 }
 
+/// Use of a region, with advice if it is mostly full.
+fn in_use(region: &Region) -> String {
+    let fragments = region.fragment_high.saturating_sub(region.fragment_low);
+    let inodes = u64::from(region.inode_high.saturating_sub(region.inode_low));
+    let (data, files) = (region.fragments_used, region.inodes_used);
+    let full = match 2 * data > fragments || 2 * files > inodes {
+        true => ": `birthmark layout region` suggests one that is free",
+        false => "",
+    };
+    format!("region: {data} of {fragments} fragments and {files} of {inodes} inodes in use{full}")
+}
+
 fn same(wanted: &Config, found: &Config) -> bool {
     let region =
         |c: &Config| (c.region_mode, c.region_start, c.region_length, c.region_inodes, c.fsid);
     let seen = |c: &Config| (c.mode, c.policy, region(c));
-    // None wanted is the device's default, which it tells in its place.
+    // 0 selects the device's default, which it reports in its place.
     let blocks = [0, found.hot_blocks].contains(&wanted.hot_blocks);
     seen(wanted) == seen(found) && blocks
 }
 
-/// What `settings` set the device to, if anything.
+/// The configuration from `settings`, if any.
 pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
     let Some(mode) = settings.mode else { return Ok(None) };
     let policy = settings.policy.iter().fold(0, |mask, hint| mask | *hint as u32);
@@ -153,4 +177,28 @@ pub fn config(settings: &DeviceSettings) -> io::Result<Option<Config>> {
 /// The number of the file system that holds `path`, as the module knows it.
 fn file_system(path: &Path) -> io::Result<[i32; 2]> {
     crate::fsid::of(path).map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_use, Region};
+
+    #[test]
+    fn a_region_that_is_mostly_in_use_is_logged_with_what_to_do() {
+        let region = |fragments_used, inodes_used| Region {
+            mode: 2,
+            cg: 0,
+            inode_low: 3,
+            inode_high: 16384,
+            fragment_low: 5056,
+            fragment_high: 6080,
+            inodes_used,
+            fragments_used,
+        };
+        let free = "region: 0 of 1024 fragments and 2 of 16381 inodes in use";
+        assert_eq!(in_use(&region(0, 2)), free);
+        let hint = "in use: `birthmark layout region` suggests one that is free";
+        assert!(in_use(&region(1002, 2)).ends_with(hint));
+        assert!(in_use(&region(0, 16000)).ends_with(hint));
+    }
 }

@@ -1,15 +1,15 @@
-//! Lines on standard error, as syslog and journals take them: they add the time themselves.
+//! Lines on standard error for syslog and journals, which add the time.
 
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{stderr, Write};
 
-/// Writes a line. Nobody may be there to read it, which is no reason to stop.
+/// Writes a line. Nobody may read it, which is no reason to stop.
 pub fn line(text: impl Display) {
     let _ = writeln!(stderr(), "birthmark-hintd: {}", visible(&text.to_string()));
 }
 
-/// A line's text, with escapes for what a terminal would obey: some of it is the service's.
+/// A line's text with control characters escaped, as some of it comes from the service.
 fn visible(text: &str) -> String {
     let escaped = |c: char| match c {
         '"' | '\'' | '\\' => c.to_string(),
@@ -18,19 +18,19 @@ fn visible(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
-/// What goes wrong again and again, told when it begins, changes and ends.
+/// A recurring failure, logged when it begins, changes and ends.
 pub struct Trouble {
     with: String,
     last: RefCell<Option<String>>,
 }
 
 impl Trouble {
-    /// Trouble `with` something.
+    /// A failure `with` something.
     pub fn new(with: impl Display) -> Self {
         Trouble { with: with.to_string(), last: RefCell::new(None) }
     }
 
-    /// It went wrong.
+    /// Records a failure.
     pub fn is(&self, error: impl Display) {
         let error = error.to_string();
         let mut last = self.last.borrow_mut();
@@ -40,7 +40,7 @@ impl Trouble {
         }
     }
 
-    /// It went well.
+    /// Records a success.
     pub fn is_over(&self) {
         if self.last.borrow_mut().take().is_some() {
             line(format_args!("{}: well again", self.with));
@@ -53,7 +53,7 @@ mod tests {
     use super::visible;
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped_and_nothing_else() {
+    fn only_control_sequences_of_terminals_are_escaped() {
         assert_eq!(visible("a\x1b[31m\n\u{9b}\u{202e}"), r"a\u{1b}[31m\n\u{9b}\u{202e}");
         assert_eq!(visible(r#"größer: "C:\x""#), r#"größer: "C:\x""#);
     }

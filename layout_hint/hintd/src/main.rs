@@ -1,8 +1,8 @@
-//! `birthmark-hintd`: keeps the layout hint's device informed by the service, or, on Linux, hints a
+//! `birthmark-hintd`: keeps the layout hint's device supplied by the service or, on Linux, hints a
 //! file system's files.
 //!
-//! All its timers are of the clock that only runs forward. The other clock is read for write-life
-//! hints alone: how old is a file, and which hour of the day is it?
+//! All timers use the monotonic clock. Only write-life hints read the wall clock: for a file's age
+//! and the hour of the day.
 
 mod address;
 mod answer;
@@ -31,7 +31,7 @@ use tokio::sync::watch;
 
 use crate::answer::Answerer;
 use crate::counters::{listed, Counters};
-use crate::device::told::Told;
+use crate::device::report::DeviceReport;
 use crate::fetch::Fetcher;
 use crate::http::Client;
 use crate::keep::{Held, Keeper};
@@ -39,14 +39,14 @@ use crate::log::line;
 use crate::settings::Settings;
 use birthmark_hook::wire::Config;
 
-/// The longest that an answer for the device is waited for, before it is asked for again.
+/// Time to wait for an answer for the device before asking again.
 const HINT: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let settings = Settings::parse();
     let done = Builder::new_current_thread().enable_all().build().and_then(|runtime| {
         let done = runtime.block_on(run(&settings));
-        // A thread may wait for the device's questions; it is not waited for.
+        // A thread may be blocked in a read of questions; do not wait for it.
         runtime.shutdown_background();
         done
     });
@@ -87,7 +87,7 @@ async fn any([one, other]: &mut [Signal; 2]) {
     }
 }
 
-/// Does everything, for ever.
+/// Runs everything forever.
 async fn work(
     settings: &Settings,
     token: Option<HeaderValue>,
@@ -100,16 +100,16 @@ async fn work(
     let mut fetcher = Fetcher::new(client(limit), counters);
     let mut keeper = Keeper::new(&place, config, counters);
     let mut answerer = Answerer::new(&place, client(limit.min(HINT)), counters);
-    let told = Told { place: &place, counters };
+    let device_report = DeviceReport { place: &place, counters };
     tokio::join!(
         fetcher.follow(settings.poll_seconds, &sender),
         keeper.keep(settings.device_seconds, receiver),
         answerer.answer(settings.poll_seconds),
-        report::report(client(limit), settings.report_seconds, &told),
+        report::report(client(limit), settings.report_seconds, &device_report),
     );
 }
 
-/// Fetches and loads, once.
+/// Fetches and loads once.
 async fn once(settings: &Settings, token: Option<HeaderValue>, config: Option<Config>) -> ExitCode {
     let counters = Counters::default();
     let client = Client::new(settings.service.clone(), settings.timeout_seconds, token);

@@ -1,4 +1,4 @@
-//! Reports the counters, the helper's own and those of what it looks after, to the service.
+//! Reports counters to the service: the helper's own and the device's.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,21 +11,23 @@ use crate::http::{Client, HttpError};
 use crate::log::Trouble;
 
 const PATH: &str = "/v1/hints/report";
-/// The longest label that the service takes.
+/// Longest label that the service accepts.
 const LABEL: usize = 64;
-/// Bytes of an answer: some words.
+/// The name in reports of a host without a name.
+const UNNAMED: &str = "unnamed";
+/// Most bytes of an answer.
 const LARGEST: usize = 64 * 1024;
 
-/// What is reported of.
+/// The subject of reports.
 pub trait Reported {
-    /// Where it is.
+    /// Its path.
     fn device(&self) -> &Path;
 
-    /// What was counted.
+    /// Its counters.
     async fn counters(&self) -> BTreeMap<String, u64>;
 
-    /// Counts a report, `taken` by the service or not.
-    fn count(&self, taken: bool);
+    /// Counts a report, `accepted` by the service or not.
+    fn count(&self, accepted: bool);
 }
 
 #[derive(Serialize)]
@@ -35,7 +37,7 @@ struct Report {
     counters: BTreeMap<String, u64>,
 }
 
-/// Reports for ever, `pause` after each time before.
+/// Reports forever, `pause` after the previous report.
 pub async fn report(mut client: Client, pause: Duration, of: &impl Reported) {
     let trouble = Trouble::new("the report to the service");
     loop {
@@ -51,8 +53,8 @@ pub async fn report(mut client: Client, pause: Duration, of: &impl Reported) {
 
 async fn send(client: &mut Client, of: &impl Reported) -> Result<(), HttpError> {
     let report = Report {
-        host: label(&rustix::system::uname().nodename().to_string_lossy()),
-        device: label(&of.device().to_string_lossy()),
+        host: host_label(&rustix::system::uname().nodename().to_string_lossy()),
+        device: device_label(&of.device().to_string_lossy()),
         counters: of.counters().await,
     };
     let json = serde_json::to_vec(&report).map_err(std::io::Error::other)?;
@@ -64,9 +66,50 @@ async fn send(client: &mut Client, of: &impl Reported) -> Result<(), HttpError> 
     }
 }
 
-/// A text as the service takes it for a label: its end, if it is long.
-fn label(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "._:/-".contains(c) { c } else { '_' };
-    let text: String = text.chars().map(plain).collect();
-    text[text.len().saturating_sub(LABEL)..].into()
+/// A host's name as a label: the beginning of a long one, because hosts of one domain end alike.
+/// Linux calls a host without a name `(none)`.
+fn host_label(name: &str) -> String {
+    match name {
+        "" | "(none)" => UNNAMED.into(),
+        name => plain(name).take(LABEL).collect(),
+    }
+}
+
+/// A device's path as a label: the end of a long one.
+fn device_label(path: &str) -> String {
+    let plain: String = plain(path).collect();
+    match plain.len() {
+        0 => UNNAMED.into(),
+        length => plain[length.saturating_sub(LABEL)..].into(),
+    }
+}
+
+/// The characters of a text, `_` for those that the service rejects in a label.
+fn plain(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "._:/-".contains(c) { c } else { '_' })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{device_label, host_label};
+
+    #[test]
+    fn a_report_names_every_host_and_device_as_the_service_takes_it() {
+        let domain = format!(".{}.example", "d".repeat(250));
+        let names = [
+            ("", "unnamed"),
+            ("(none)", "unnamed"),
+            ("files-1.example.org", "files-1.example.org"),
+            ("a b\n\u{e9}\u{fffd}", "a_b___"),
+        ];
+        names.into_iter().for_each(|(name, label)| assert_eq!(host_label(name), label));
+        let (one, other) = (host_label(&format!("one{domain}")), host_label(&domain));
+        assert_eq!((one.len(), other.len()), (64, 64));
+        assert_ne!(one, other);
+        assert_eq!((device_label(""), device_label("/")), ("unnamed".into(), "/".into()));
+        assert_eq!(
+            device_label(&format!("/{}/device", "x".repeat(99))),
+            format!("{}/device", "x".repeat(57))
+        );
+    }
 }

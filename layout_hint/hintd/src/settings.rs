@@ -1,4 +1,4 @@
-//! The options, each of which the environment may hold as well.
+//! The options; each can also be an environment variable.
 
 use std::fmt::Display;
 use std::fs;
@@ -21,15 +21,15 @@ use birthmark_contract::hints::{HOT_DIR, HOT_NAME, HOT_WRITE};
 #[derive(Debug, Parser)]
 #[command(name = "birthmark-hintd", version)]
 pub struct Settings {
-    /// where the service is: http://HOST:PORT or unix:PATH
+    /// address of the service: http://HOST:PORT or unix:PATH
     #[arg(long, env = "BIRTHMARK_HINTD_SERVICE", default_value = "http://127.0.0.1:8325")]
     pub service: Address,
 
-    /// file that holds the token to show the service, where it asks for one
+    /// file with the access token for the service, if it needs one
     #[arg(long, env = "BIRTHMARK_HINTD_TOKEN_FILE", value_name = "PATH")]
     pub token_file: Option<PathBuf>,
 
-    /// the module's device, or the socket of one in user space
+    /// path of the module's device, or socket of one in user space
     #[arg(
         long,
         env = "BIRTHMARK_HINTD_DEVICE",
@@ -42,40 +42,40 @@ pub struct Settings {
     #[arg(long)]
     pub once: bool,
 
-    /// time between looks for another image, where the service does not wait until it has one, and
-    /// between attempts while that fails at most
+    /// seconds between polls for another image, if the service does not hold requests, and the
+    /// greatest delay between attempts after failures
     #[arg(long, env = "BIRTHMARK_HINTD_POLL_SECONDS", value_name = "S", default_value = "5", value_parser = seconds)]
     pub poll_seconds: Duration,
 
-    /// time between looks whether the device still has the image
+    /// seconds between checks that the device still has the image
     #[arg(long, env = "BIRTHMARK_HINTD_DEVICE_SECONDS", value_name = "S", default_value = "1", value_parser = seconds)]
     pub device_seconds: Duration,
 
-    /// time between reports of the counters to the service
+    /// seconds between reports of the counters to the service
     #[arg(long, env = "BIRTHMARK_HINTD_REPORT_SECONDS", value_name = "S", default_value = "15", value_parser = seconds)]
     pub report_seconds: Duration,
 
-    /// how long the service may take to answer, and the device
+    /// timeout of the service and of the device, in seconds
     #[arg(long, env = "BIRTHMARK_HINTD_TIMEOUT_SECONDS", value_name = "S", default_value = "10", value_parser = seconds)]
     pub timeout_seconds: Duration,
 
-    /// What the device is set to.
+    /// Settings of the device.
     #[command(flatten)]
     pub device_settings: DeviceSettings,
 
-    /// What is hinted on Linux.
+    /// Write-life hints on Linux.
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     pub write_life: WriteLifeSettings,
 
-    /// Which predicates say which class.
+    /// Predicates of each class.
     #[cfg(target_os = "linux")]
     #[command(flatten)]
     pub rule: Rule,
 }
 
 impl Settings {
-    /// What to show the service, as its `Authorization` field has it; none without a file.
+    /// The `Authorization` field for the service; none without a file.
     pub fn token(&self) -> io::Result<Option<HeaderValue>> {
         let Some(path) = &self.token_file else { return Ok(None) };
         let named = |what: &dyn Display| format!("{}: {what}", path.display());
@@ -87,22 +87,22 @@ impl Settings {
         Ok(Some(value))
     }
 
-    /// Where the device is.
+    /// The device.
     pub fn place(&self) -> Place {
         Place { path: self.device.clone(), limit: self.timeout_seconds }
     }
 }
 
-/// What the device is set to, and set to again when it returns without that.
+/// Settings of the device, restored when it returns without them.
 #[derive(Args, Debug)]
 #[group(requires = "mode")]
 #[command(next_help_heading = "Settings of the device, which keeps those it has without --mode")]
 pub struct DeviceSettings {
-    /// whence the device takes its verdicts
+    /// source of the device's verdicts
     #[arg(long, env = "BIRTHMARK_HINTD_MODE", value_enum)]
     pub mode: Option<Mode>,
 
-    /// which verdicts are followed
+    /// verdicts that are followed
     #[arg(
         long,
         env = "BIRTHMARK_HINTD_POLICY",
@@ -112,43 +112,43 @@ pub struct DeviceSettings {
     )]
     pub policy: Vec<Hint>,
 
-    /// file system that the region is in: a path in it
+    /// file system of the region: a path in it
     #[arg(long, env = "BIRTHMARK_HINTD_MOUNT", value_name = "PATH")]
     pub mount: Option<PathBuf>,
 
-    /// where the region begins in its partition, bytes
+    /// first byte of the region in its partition
     #[arg(long, env = "BIRTHMARK_HINTD_REGION_START", value_name = "BYTES", default_value_t = 0)]
     pub region_start: u64,
 
-    /// how long it is; without it there is none
+    /// length of the region in bytes; 0: no region
     #[arg(long, env = "BIRTHMARK_HINTD_REGION_LENGTH", value_name = "BYTES", default_value_t = 0)]
     pub region_length: u64,
 
-    /// how many inodes it has, from the first of its cylinder group on; without it those in its bytes
+    /// number of its inodes from the first of its cylinder group on; 0: those in its bytes
     #[arg(long, env = "BIRTHMARK_HINTD_REGION_INODES", value_name = "N", default_value_t = 0)]
     pub region_inodes: u32,
 
-    /// what of it other files are kept out of, while there is room elsewhere
+    /// parts of it closed to other files, while there is room elsewhere
     #[arg(long, env = "BIRTHMARK_HINTD_REGION_MODE", value_enum, default_value = "preferred")]
     pub region_mode: RegionMode,
 
-    /// blocks of a file that are placed in the region; without it as many as the device says
+    /// blocks of a file to place in the region; default: the device's
     #[arg(long, env = "BIRTHMARK_HINTD_HOT_BLOCKS", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub hot_blocks: Option<u32>,
 }
 
-/// Whence verdicts come: `BM_MODE_…`.
+/// Source of verdicts: `BM_MODE_…`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Mode {
-    /// from nowhere: every create is cold
+    /// none: every create is cold
     Off = 0,
     /// from the image
     Table = 1,
-    /// from the service, which is asked through this helper
+    /// from the service, through this helper
     Query = 2,
 }
 
-/// What of the region others are kept out of: `BM_REGION_…`.
+/// Parts of the region closed to others: `BM_REGION_…`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum RegionMode {
     /// nothing

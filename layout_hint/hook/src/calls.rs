@@ -1,4 +1,4 @@
-//! Calls of the system and of C that no compiler can check, each made safe here.
+//! System and C calls that no compiler can check, each wrapped safely.
 #![allow(unsafe_code)]
 
 #[cfg(all(feature = "creates", target_os = "linux"))]
@@ -8,9 +8,9 @@ pub mod device;
 
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-/// Takes over a descriptor that another language gives away. `None`: its number is negative.
+/// Takes over a descriptor from another language. `None`: its number is negative.
 ///
-/// It must be open, and nobody else's from now on: a number of Python does not say so.
+/// It must be open and have no other owner from now on.
 pub fn take_descriptor(given: RawFd) -> Option<OwnedFd> {
     // SAFETY: no descriptor is -1, and this one is the caller's to give away.
     (given >= 0).then(|| unsafe { OwnedFd::from_raw_fd(given) })

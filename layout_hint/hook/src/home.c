@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * What the home in Rust needs to know of the core's private structures.
+ * Sizes of the core's private structures for the home in Rust.
  */
 #include "bm_sync.h"
 

@@ -1,7 +1,7 @@
-//! The layout hook in user space: the C core that a kernel module holds, asked at every create.
+//! The layout hook in user space: the C core of the kernel module, asked at every create.
 //!
-//! `layout_hint/hook/` is the one source of both, so that what is measured is what would be loaded.
-//! With it are the calls of the system that no compiler can check: no other crate has `unsafe`.
+//! `layout_hint/hook/` is the source of both, so that measurements apply to the module. It also has
+//! the system calls that no compiler can check: no other crate has `unsafe`.
 
 mod calls;
 #[cfg(feature = "core")]

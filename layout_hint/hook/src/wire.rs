@@ -1,5 +1,6 @@
-//! The structures of `layout_hint/include/birthmark_hint.h`, shared with C: what the core takes and gives,
-//! and what the helper and the device say to each other. `device.c` checks where their members lie.
+//! The structures of `layout_hint/include/birthmark_hint.h`, shared with C: inputs and outputs of
+//! the core, and messages between the helper and the device. `device.c` checks the offsets of their
+//! members.
 
 use birthmark_contract::hints::{self, NAME_MAX};
 use birthmark_contract::image::{KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_NAME, KNOWN_UID};
@@ -11,20 +12,20 @@ pub use birthmark_contract::hints::HINT_VERSION as VERSION;
 /// The longest image, bytes.
 pub const IMAGE_MAX: usize = hints::IMAGE_MAX as usize;
 
-/// What a device is told: `BM_CMD_…`.
+/// Commands of a device: `BM_CMD_…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Take an image.
     Load = 1,
-    /// Tell all of it.
+    /// Return the whole state.
     Status = 2,
-    /// Take the settings.
+    /// Set the configuration.
     Config = 3,
-    /// Take the verdict on a question.
+    /// Accept the verdict on a question.
     Answer = 4,
-    /// Forget all decisions.
+    /// Drop all decisions.
     Flush = 5,
-    /// Give the questions that wait: only in frames.
+    /// Return pending questions: only in frames.
     Read = 6,
 }
 
@@ -93,21 +94,21 @@ pub struct Counters {
     pub asked: u64,
     /// Verdicts that were followed, by bit: name, directory, write.
     pub hinted: [u64; 3],
-    /// Asked in table mode without an image.
+    /// Creates in table mode without an image.
     pub without_image: u64,
     /// By `enum bm_outcome`.
     pub outcomes: [u64; 7],
-    /// Asked in query mode: the decision was known.
+    /// Creates in query mode with a known decision.
     pub cache_hits: u64,
-    /// It was not.
+    /// ... without one.
     pub cache_misses: u64,
-    /// It was asked for already.
+    /// ... with a pending question.
     pub cache_waits: u64,
     /// Questions that went into the queue.
     pub questions_queued: u64,
     /// The queue was full, or the name too long.
     pub questions_dropped: u64,
-    /// Answers to questions that waited.
+    /// Answers to pending questions.
     pub answers_taken: u64,
     /// Other answers.
     pub answers_stale: u64,
@@ -119,7 +120,7 @@ pub struct Counters {
 
 const _: () = assert!(size_of::<Counters>() == 8 * COUNTERS.len());
 
-/// The numbers in [`Counters`], as they are reported; "" for one that is always 0.
+/// The names of the numbers in [`Counters`] in reports; "" for one that is always 0.
 pub const COUNTERS: [&str; 31] = [
     "asked",
     "hinted_name",
@@ -161,7 +162,7 @@ impl Question {
         (self.known & KNOWN_NAME != 0).then_some(name)
     }
 
-    /// Mode, uid, gid and hour: those that are known (`BM_KNOWN_…`).
+    /// Mode, uid, gid and hour, if known (`BM_KNOWN_…`).
     pub fn numbers(&self) -> [Option<u32>; 4] {
         [
             (KNOWN_MODE, self.mode),

@@ -1,6 +1,6 @@
-"""The figures of thesis Tables 7.1 to 7.4, as published: facts to compare with, measured by others.
+"""The figures of thesis Tables 7.1 to 7.4, as published.
 
-A day that the thesis has not, but with the name of its trace, is compared with its day of the same
+A day that the thesis lacks, with the name of its trace, is compared with its day of the same
 weekday: it measured one Tuesday to Friday.
 """
 
@@ -22,7 +22,7 @@ NVRAM = "NVRAM"
 """Table 7.4's column for both heuristics with the region in memory."""
 
 RANDOM = {"CAMPUS": 0.0004, "DEAS03": 0.0002, "EECS03": 0.0003}
-"""What a region at random is expected to get, "approximately" (section 7.2)."""
+"""Expected share of a random region, "approximately" (section 7.2)."""
 
 
 @dataclass(frozen=True)

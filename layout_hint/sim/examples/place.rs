@@ -1,9 +1,9 @@
-//! Writes files one after the other into an empty file system, as FreeBSD 4.8 places blocks, to be
-//! compared with what `makefs` does (`tests/layout_hint/test_makefs.py`).
+//! Writes files one after the other into an empty file system, as FreeBSD 4.8 places blocks, for
+//! comparison with `makefs` (`tests/layout_hint/test_makefs.py`).
 //!
-//! The arguments are sizes of the superblock: fragments, fragments and inodes per cylinder group,
-//! bytes of a block and of a fragment. Each line of the input is a file: its inode, 1 for a directory
-//! or 0, and its bytes. For each a line tells its addresses as recordings have them.
+//! Arguments are sizes of the superblock: fragments, fragments and inodes per cylinder group, bytes
+//! of a block and of a fragment. Each line of the input is a file: its inode, 1 for a directory or
+//! 0, and its bytes. Each line of the output has its addresses in the format of recordings.
 
 use birthmark_sim::ffs::{FileSystem, Geometry, Kernel, Lcg};
 use std::error::Error;

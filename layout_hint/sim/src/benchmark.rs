@@ -1,4 +1,4 @@
-//! Where the files of a benchmark are: in a fresh file system of FreeBSD 4.8, one written after the
+//! Positions of a benchmark's files: in a fresh file system of FreeBSD 4.8, one written after the
 //! other.
 
 use crate::ffs::{Error, FileSystem, Geometry, GeometryError, Kernel, ROOT};
@@ -16,13 +16,13 @@ const SECTOR: u64 = 512;
 pub struct Files {
     /// The sectors of the partition.
     pub partition: Range<u64>,
-    /// Bytes of each, in the order in which they are written.
+    /// Bytes of each, in the order of writing.
     pub bytes: Vec<u64>,
-    /// Decides in which cylinder group the directory is (`ffs_dirpref`).
+    /// Seed of the directory's cylinder group (`ffs_dirpref`).
     pub seed: u64,
 }
 
-/// Files that cannot be.
+/// Impossible files.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
     /// No file system fits into the partition.
@@ -34,7 +34,7 @@ pub enum FilesError {
 }
 
 impl Files {
-    /// Where they are on the drive. Blocks are not moved together later (`ffs_reallocblks`).
+    /// Their positions on the drive. Blocks are not moved together later (`ffs_reallocblks`).
     pub fn place(&self) -> Result<Vec<File>, FilesError> {
         let sectors = self.partition.end.saturating_sub(self.partition.start);
         let geometry = Geometry::freebsd48(sectors.saturating_mul(SECTOR))?;

@@ -1,5 +1,5 @@
-//! The disk as a kernel sees it: requests in bytes of a partition, and a drive that serves them one
-//! after the other, in the order of FreeBSD 4.8's `bufqdisksort`.
+//! The disk as a kernel sees it: requests in bytes of a partition, served one after the other in
+//! the order of FreeBSD 4.8's `bufqdisksort`.
 
 use birthmark_storage::drive::{self, Drive, ParameterError, Parameters};
 use birthmark_storage::queue::{Elevator, Order, Waiting};
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Bytes of a sector.
 pub const SECTOR: u64 = 512;
 
-/// Nanoseconds beyond which no clock goes: 146 years.
+/// Upper bound of the clock in nanoseconds: 146 years.
 const LONGEST: f64 = (1_u64 << 62) as f64;
 
 /// A read or write of bytes of the partition, widened to whole sectors.
@@ -31,16 +31,16 @@ impl Request {
     }
 }
 
-/// A request that was submitted; later ones are greater.
+/// A submitted request; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(u64);
 
-/// What a disk has done.
+/// Statistics of a disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// Seconds during which a request was served.
     pub busy: f64,
-    /// How often the arm went to another cylinder.
+    /// Seeks to another cylinder.
     pub moves: u64,
     /// Reads answered from the buffer, at least their beginning.
     pub hits: u64,
@@ -52,8 +52,8 @@ pub struct Statistics {
 
 /// A drive with a partition, one request at a time, others waiting in order.
 ///
-/// Its clock is the latest time that it was told of: by `now`, or by an answer of `wait`. Times are
-/// in seconds for those who ask, and in nanoseconds here.
+/// Its clock is the latest time passed to `now`, or returned by `wait`. Times are in seconds
+/// outside, and in nanoseconds here.
 #[derive(Clone, Debug)]
 pub struct Disk {
     drive: Drive,
@@ -64,7 +64,7 @@ pub struct Disk {
     free: u64,
     busy: u64,
     done: VecDeque<Option<u64>>,
-    forgotten: u64,
+    dropped: u64,
     statistics: Statistics,
 }
 
@@ -80,14 +80,14 @@ impl Disk {
             free: 0,
             busy: 0,
             done: VecDeque::new(),
-            forgotten: 0,
+            dropped: 0,
             statistics: Statistics::default(),
         })
     }
 
     /// Let these bytes of the partition be memory: requests for them are done at once.
     ///
-    /// Of a request that is partly in there, the drive serves the sectors before and behind.
+    /// The drive serves only the sectors of a request before and behind them.
     pub fn set_nvram(&mut self, bytes: Vec<Range<u64>>) {
         self.nvram = bytes;
     }
@@ -110,7 +110,7 @@ impl Disk {
     /// Ask for a request at time `now`.
     pub fn submit(&mut self, request: Request, now: f64) -> Ticket {
         self.run_until(now);
-        let ticket = Ticket(self.forgotten + self.done.len() as u64);
+        let ticket = Ticket(self.dropped + self.done.len() as u64);
         self.statistics.outside += u64::from(request.end() > self.bytes());
         match self.outside(request) {
             None => self.done.push_back(Some(self.clock)),
@@ -125,11 +125,11 @@ impl Disk {
         ticket
     }
 
-    /// Return when a request is done: the time at which one who waits from now on goes on.
+    /// Return when a request is done, for a caller that waits from now on.
     ///
     /// That is the disk's clock if it was done before.
     pub fn wait(&mut self, ticket: Ticket) -> f64 {
-        if let Some(place) = ticket.0.checked_sub(self.forgotten) {
+        if let Some(place) = ticket.0.checked_sub(self.dropped) {
             while self.done.get(place as usize) == Some(&None) {
                 self.serve(self.free);
             }
@@ -141,7 +141,7 @@ impl Disk {
 
     /// Whether a request is done at the disk's clock.
     pub fn is_done(&self, ticket: Ticket) -> bool {
-        let place = ticket.0.checked_sub(self.forgotten);
+        let place = ticket.0.checked_sub(self.dropped);
         let known = place.and_then(|place| self.done.get(place as usize));
         known.is_none_or(|done| done.is_some_and(|done| done <= self.clock))
     }
@@ -164,11 +164,11 @@ impl Disk {
         self.clock = self.clock.max(now);
         while self.done.front().is_some_and(|done| done.is_some_and(|at| at <= self.clock)) {
             self.done.pop_front();
-            self.forgotten += 1;
+            self.dropped += 1;
         }
     }
 
-    /// A request in sectors of the drive; the last ones instead of any beyond its end.
+    /// A request in sectors of the drive; beyond its end, the last ones.
     fn waiting(&self, ticket: Ticket, request: Request) -> Waiting {
         let first = request.start / SECTOR;
         let sectors = (request.end().div_ceil(SECTOR) - first).clamp(1, drive::MOST);
@@ -181,19 +181,20 @@ impl Disk {
         Waiting { number: ticket.0 as usize, since: self.clock, request }
     }
 
-    /// Serve the first that waits, from time `at`.
+    /// Serve the first waiting request, from time `at`.
     fn serve(&mut self, at: u64) {
         let Some(waiting) = self.queue.pop(at, self.drive.mechanism()) else { return };
         // None is refused: `waiting` keeps all within the drive.
-        let taken = self.drive.serve(waiting.request, at).map_or(0, |service| service.response());
-        self.free = at + taken;
-        self.busy += taken;
-        if let Some(done) = self.done.get_mut(waiting.number - self.forgotten as usize) {
+        let response =
+            self.drive.serve(waiting.request, at).map_or(0, |service| service.response());
+        self.free = at + response;
+        self.busy += response;
+        if let Some(done) = self.done.get_mut(waiting.number - self.dropped as usize) {
             *done = Some(self.free);
         }
     }
 
-    /// The part of a request that is not in memory.
+    /// The part of a request outside the memory.
     fn outside(&mut self, request: Request) -> Option<Request> {
         let (mut start, mut end) = (request.start, request.end());
         for memory in &self.nvram {

@@ -1,5 +1,5 @@
-//! FreeBSD's allocator (`ffs`), a disk, replays of what a file server's clients did on both
-//! (`layout`), and where a benchmark's files are (`benchmark`).
+//! FreeBSD's allocator (`ffs`), a disk, replays of file server traces on both (`layout`), and
+//! positions of a benchmark's files (`benchmark`).
 
 pub mod benchmark;
 pub mod disk;

@@ -1,80 +1,80 @@
-//! An image, and what its answers look like.
+//! The answerer: an image with the JSON of its answers.
 
 use super::reader::{Reader, Shape};
 use super::tally::{add, Counted};
-use super::{Fault, File, Levels, Tally};
+use super::{Fault, File, Levels, Tally, Warnings};
 use arrow_array::{BooleanArray, RecordBatch};
 use birthmark_contract::create::Asked;
 use birthmark_contract::hints::{asked_of, HINTS};
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 use birthmark_image::{predict, Create, Creates, Image, Needs};
-use birthmark_learn::certainty::{Said, Word, STEPS};
-use birthmark_live::{Clocks, Facts, Live, Seen, WhyNot};
+use birthmark_learn::certainty::{ThreeWayAnswer, Word, STEPS};
+use birthmark_live::{Clocks, Facts, Live, Seen, StaleReason};
 use birthmark_trace::columns::ColumnError;
 use serde::Serialize;
+use std::mem::take;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
 
-/// What an answer says of the model that gives it.
+/// The model that an answer names.
 #[derive(Clone, Debug, Serialize)]
 pub struct Model {
     /// The version.
     pub model: String,
     /// The kind of models.
     pub kind: String,
-    /// The point at which they decide.
+    /// The operating point.
     pub point: String,
-    /// Whether they know histories where so much is told, by [`Told`].
+    /// Whether they use histories, by [`HistoryScope`].
     #[serde(skip)]
-    pub knows_history: [bool; Told::ALL.len()],
+    pub knows_history: [bool; HistoryScope::ALL.len()],
 }
 
-/// What answers are counted in.
+/// The tallies for answers.
 #[derive(Clone, Copy)]
 pub struct Tallies<'a> {
     /// By predicate.
     pub answers: &'a Tally,
-    /// By what an answer rested on.
-    pub told: &'a Tally,
+    /// By the history scope that an answer used.
+    pub scopes: &'a Tally,
 }
 
 /// The answer to a body.
 #[derive(Debug, Default)]
-pub struct Answered {
-    /// In JSON.
+pub struct JsonAnswer {
+    /// The JSON.
     pub json: Vec<u8>,
-    /// How many files it is about.
+    /// The number of files.
     pub files: u64,
-    /// What the live history told of each file, both subjects one after the other: zeros where it
-    /// told nothing. Empty if there is no live history.
-    pub seen: Vec<u8>,
+    /// The two live histories of each file, zeros for none. Empty without a live history.
+    pub histories: Vec<u8>,
 }
 
-/// Answers files in JSON by one image.
+/// Answers requests from one image.
 pub struct Answerer {
     image: Image,
-    /// All of an answer before its predictions.
+    /// The JSON of an answer before its predictions.
     head: Vec<u8>,
     predicates: Vec<Predicate>,
-    /// What says how sure it is; none of hints.
+    /// The levels for three-way answers; None for hints.
     levels: Option<Levels>,
-    /// By [`Told`].
-    told: [Counted; Told::ALL.len()],
-    /// Whether the models know histories where so much is told, by [`Told`].
-    knows_history: [bool; Told::ALL.len()],
-    /// What tells of a create that does not tell itself what was seen before it.
+    /// Counters by [`HistoryScope`].
+    scopes: [Counted; HistoryScope::ALL.len()],
+    /// Whether the models use histories, by [`HistoryScope`].
+    knows_history: [bool; HistoryScope::ALL.len()],
+    /// Live history used for creates that carry none.
     live: Option<Arc<Live>>,
-    /// Whether thresholds are in force that are not the image's own.
+    /// Whether thresholds in force differ from calibration.
     moved: AtomicBool,
 }
 
-/// A threshold that moved.
+/// A threshold that differs from calibration.
 #[derive(Clone, Copy, Debug)]
 pub struct Threshold {
-    /// The predicate's place.
+    /// The predicate's index.
     pub place: usize,
-    /// That of what is told, in [`Told`].
-    pub told: usize,
+    /// The index of its [`HistoryScope`].
+    pub scope: usize,
     /// The least sum of scores that is a yes ([`Image::set_threshold`]).
     pub sum: u32,
     /// Whether the predicate may be a yes although it abstains.
@@ -82,17 +82,17 @@ pub struct Threshold {
 }
 
 struct Predicate {
-    /// Whether it is never a yes, but where it has regained that.
+    /// Whether it abstains, except at scopes where it has regained its bound.
     abstains: bool,
     /// Its key as JSON.
     member: Vec<u8>,
-    /// Its bit in a verdict; none if it does not hint.
+    /// Its bit in a verdict; 0 if it is not a hint.
     hint: u8,
     counted: Counted,
 }
 
 impl Answerer {
-    /// Answers as `image` does, but always no where a predicate is among those `abstaining`.
+    /// An answerer for `image`, in which the predicates `abstaining` are always no.
     pub fn new(
         image: Image,
         model: &Model,
@@ -107,28 +107,28 @@ impl Answerer {
         for (place, predicate) in image.predicates().iter().enumerate() {
             let key = &predicate.key;
             let abstains = abstaining.contains(key);
-            (0..Told::ALL.len()).for_each(|told| image.close(place, told, abstains));
+            (0..HistoryScope::ALL.len()).for_each(|scope| image.suppress(place, scope, abstains));
             let mut member = serde_json::to_vec(key)?;
             member.push(b':');
             let counted = tallies.answers.of(key);
             let hint = HINTS.iter().position(|hint| hint.key == *key).map_or(0, |bit| 1 << bit);
             predicates.push(Predicate { abstains, member, hint, counted });
         }
-        let told = Told::ALL.map(|told| tallies.told.of(told.word()));
+        let scopes = HistoryScope::ALL.map(|scope| tallies.scopes.of(scope.word()));
         let moved = AtomicBool::new(false);
         let knows_history = model.knows_history;
-        Ok(Answerer { image, head, predicates, levels, told, knows_history, live, moved })
+        Ok(Answerer { image, head, predicates, levels, scopes, knows_history, live, moved })
     }
 
-    /// Puts thresholds in force from the next create on. Whatever is not among them is as
-    /// calibrated.
+    /// Applies thresholds from the next create on. All others are as calibrated.
     pub fn set_thresholds(&self, thresholds: &[Threshold]) {
         for (place, predicate) in self.predicates.iter().enumerate() {
-            for told in 0..Told::ALL.len() {
-                let own = thresholds.iter().find(|own| (own.place, own.told) == (place, told));
-                self.image.set_threshold(place, told, own.map(|own| own.sum));
-                let regained = own.is_some_and(|own| own.regained);
-                self.image.close(place, told, predicate.abstains && !regained);
+            for scope in 0..HistoryScope::ALL.len() {
+                let moved =
+                    thresholds.iter().find(|each| (each.place, each.scope) == (place, scope));
+                self.image.set_threshold(place, scope, moved.map(|each| each.sum));
+                let regained = moved.is_some_and(|each| each.regained);
+                self.image.suppress(place, scope, predicate.abstains && !regained);
             }
         }
         self.moved.store(!thresholds.is_empty(), Relaxed);
@@ -143,28 +143,29 @@ impl Answerer {
     ///
     /// # Errors
     ///
-    /// If the body is not as it should be.
-    pub fn json(&self, body: &[u8]) -> Result<Answered, Fault> {
+    /// If the body is invalid.
+    pub fn json(&self, body: &[u8]) -> Result<JsonAnswer, Fault> {
         let mut counts = Counts::of(self);
-        let mut written = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
-        written.extend(&self.head);
+        let mut json = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
+        json.extend(&self.head);
         let list = body.trim_ascii_start().first() == Some(&b'[');
-        written.extend(if list { &b",\"predictions\":["[..] } else { b",\"prediction\":" });
+        json.extend(if list { &b",\"predictions\":["[..] } else { b",\"prediction\":" });
         let shape =
-            Reader::read(Asked::Files, body, |file| self.write(file, &mut counts, &mut written))?;
-        if written.last() == Some(&b',') {
-            written.pop();
+            Reader::read(Asked::Files, body, |file| self.write(file, &mut counts, &mut json))?;
+        if json.last() == Some(&b',') {
+            json.pop();
         }
         if shape == Shape::List {
-            written.push(b']');
+            json.push(b']');
         }
-        self.write_live(&counts, &mut written);
-        written.push(b'}');
+        self.write_live(&counts, &mut json);
+        counts.write_warnings(shape, &mut json);
+        json.push(b'}');
         counts.add();
-        Ok(Answered { json: written, files: counts.all, seen: counts.seen })
+        Ok(JsonAnswer { json, files: counts.all, histories: counts.histories })
     }
 
-    /// Writes how fresh what was told is, or why nothing was.
+    /// Writes the freshness of the live history, or why it was not used.
     fn write_live(&self, counts: &Counts, to: &mut Vec<u8>) {
         let Some(live) = &self.live else { return };
         let state =
@@ -177,21 +178,21 @@ impl Answerer {
     fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) {
         let (mut create, mut seen) = (file.create(), Seen::default());
         if let Some(live) = self.live.as_ref().filter(|_| create.history.is_none()) {
-            let state = live.tell(&file.asked(), &mut seen).map(|found| found.facts);
+            let state = live.tell(&file.asked(), &mut seen).map(|view| view.facts);
             if state.is_ok() {
                 create.history = Some(&seen.files);
                 create.name_history = Some(&seen.names);
             }
             counts.live = Some(state);
         }
-        let told = self.rests_on(create.told());
-        counts.told[told as usize] += 1;
+        let scope = self.effective_scope(create.scope());
+        counts.scopes[scope as usize] += 1;
         let answers = match &self.levels {
             Some(levels) => {
                 let moved = self.moved.load(Relaxed);
-                let ask = |create: &Create| self.image.lookup(create);
-                let answers = levels.say(&create, ask, moved, &mut counts.said);
-                self.image.opened(&create, answers)
+                let lookup = |create: &Create| self.image.lookup(create);
+                let answers = levels.answer(&create, lookup, moved, &mut counts.three_way);
+                self.image.apply_suppression(&create, answers)
             }
             None => self.image.lookup(&create),
         };
@@ -206,23 +207,24 @@ impl Answerer {
             to.extend([&b"\"no\""[..], b"\"yes\""][yes as usize]);
         });
         if self.levels.is_some() {
-            let said = &counts.said;
-            self.write_each(to, "answers", |place, to| to.extend(word(said[place].word)));
+            let three_way = &counts.three_way;
+            self.write_each(to, "answers", |place, to| to.extend(word(three_way[place].word)));
             self.write_each(to, "probabilities", |place, to| {
-                write_probability(said[place].probability, to);
+                write_probability(three_way[place].probability, to);
             });
         }
         to.extend(b",\"told\":\"");
-        to.extend(told.word().as_bytes());
+        to.extend(scope.word().as_bytes());
+        counts.warnings.add(file);
         counts.all += 1;
         if self.live.is_some() {
-            counts.seen.extend(seen.files);
-            counts.seen.extend(seen.names);
+            counts.histories.extend(seen.files);
+            counts.histories.extend(seen.names);
         }
         to.extend(b"\"},");
     }
 
-    /// Writes a member with a value for each predicate, whose place `write` is told.
+    /// Writes a member with a value for each predicate; `write` gets the predicate's index.
     fn write_each(
         &self,
         to: &mut Vec<u8>,
@@ -241,11 +243,11 @@ impl Answerer {
         to.push(b'}');
     }
 
-    /// The bits of the verdict on a body's one create.
+    /// The bits of the verdict on the create in a body.
     ///
     /// # Errors
     ///
-    /// If the body is not as it should be.
+    /// If the body is invalid.
     pub fn hint(&self, body: &[u8]) -> Result<u8, Fault> {
         let mut verdict = 0;
         Reader::read(Asked::Hints, body, |file| verdict = self.verdict(file))?;
@@ -266,8 +268,9 @@ impl Answerer {
         verdict & asked_of(file.is_directory())
     }
 
-    /// The answers to a table of creates (`features.CREATES`), a column for each predicate, and
-    /// `counted` if they are given to somebody.
+    /// The answers for a table of creates (`features.CREATES`), a column for each predicate.
+    ///
+    /// If `counted`, they are added to the tallies.
     ///
     /// # Errors
     ///
@@ -286,53 +289,53 @@ impl Answerer {
             add(&self.predicates[place].counted, yes, creates.num_rows() as u64);
         }
         if counted {
-            self.count_told(self.told(creates)?);
+            self.count_scopes(self.scopes(creates)?);
         }
         Ok(columns)
     }
 
-    /// What an answer rests on about a create of which so much is told.
-    fn rests_on(&self, told: Told) -> Told {
-        match self.knows_history[told as usize] {
-            true => told,
-            false => Told::Nothing,
+    /// The history scope that an answer uses, given the scope of its create.
+    fn effective_scope(&self, scope: HistoryScope) -> HistoryScope {
+        match self.knows_history[scope as usize] {
+            true => scope,
+            false => HistoryScope::Nothing,
         }
     }
 
-    /// How many of a table's creates are answered by what is told, each.
-    fn told(&self, creates: &RecordBatch) -> Result<[u64; Told::ALL.len()], ColumnError> {
+    /// The number of a table's creates by the history scope that their answers use.
+    fn scopes(&self, creates: &RecordBatch) -> Result<[u64; HistoryScope::ALL.len()], ColumnError> {
         let columns = Creates::of(creates, Needs { history: true, ..Needs::default() })?;
-        let mut told = [0; Told::ALL.len()];
+        let mut scopes = [0; HistoryScope::ALL.len()];
         for row in 0..creates.num_rows() {
-            told[self.rests_on(columns.create(row).told()) as usize] += 1;
+            scopes[self.effective_scope(columns.create(row).scope()) as usize] += 1;
         }
-        Ok(told)
+        Ok(scopes)
     }
 
-    fn count_told(&self, told: [u64; Told::ALL.len()]) {
-        let all = told.iter().sum();
-        self.told.iter().zip(told).for_each(|(counted, this)| add(counted, this, all));
+    fn count_scopes(&self, scopes: [u64; HistoryScope::ALL.len()]) {
+        let all = scopes.iter().sum();
+        self.scopes.iter().zip(scopes).for_each(|(counted, count)| add(counted, count, all));
     }
 
-    /// Calls `take` with what is said of each row of a table of creates, predicate by predicate.
-    /// None if there is nothing that says how sure it is.
+    /// Calls `take` with the three-way answers for each row of a table of creates, by predicate.
+    /// None without levels.
     ///
     /// # Errors
     ///
-    /// As of `columns`.
-    pub fn said(
+    /// As `columns`.
+    pub fn three_way_answers(
         &self,
         creates: &RecordBatch,
-        take: impl FnMut(&[Said]),
+        take: impl FnMut(&[ThreeWayAnswer]),
     ) -> Option<Result<(), ColumnError>> {
         let levels = self.levels.as_ref()?;
         let (needs, moved) = (self.image.needs(), self.moved.load(Relaxed));
-        Some(levels.say_all(creates, |create| self.image.lookup(create), needs, moved, take))
+        Some(levels.answer_all(creates, |create| self.image.lookup(create), needs, moved, take))
     }
 }
 
-/// How a follower is doing; times in seconds.
-pub fn in_json(state: Result<Facts, WhyNot>) -> String {
+/// The freshness of a live history as JSON; times in seconds.
+pub fn in_json(state: Result<Facts, StaleReason>) -> String {
     match state {
         Ok(Facts { report, updated, .. }) => {
             let age = Clocks::now().monotonic.saturating_sub(updated.monotonic);
@@ -351,7 +354,7 @@ fn word(word: Word) -> &'static [u8] {
     }
 }
 
-/// Writes a share of `STEPS`, or null where none is known: as Python writes it, but sooner.
+/// Writes a share of `STEPS`, or null for 0: as Python formats it, but faster.
 fn write_probability(probability: u16, to: &mut Vec<u8>) {
     const { assert!(STEPS == 10_000) };
     if probability == 0 {
@@ -369,15 +372,16 @@ fn write_probability(probability: u16, to: &mut Vec<u8>) {
     }
 }
 
-/// The yes of one request by predicate, and what was said of its last file.
+/// The counts of one request, and the three-way answers for its last file.
 struct Counts<'a> {
     answerer: &'a Answerer,
     yes: Vec<u64>,
     all: u64,
-    said: Vec<Said>,
-    told: [u64; Told::ALL.len()],
-    live: Option<Result<Facts, WhyNot>>,
-    seen: Vec<u8>,
+    three_way: Vec<ThreeWayAnswer>,
+    scopes: [u64; HistoryScope::ALL.len()],
+    live: Option<Result<Facts, StaleReason>>,
+    histories: Vec<u8>,
+    warnings: Warnings,
 }
 
 impl<'a> Counts<'a> {
@@ -386,10 +390,20 @@ impl<'a> Counts<'a> {
             answerer,
             yes: vec![0; answerer.predicates.len()],
             all: 0,
-            said: Vec::new(),
-            told: Default::default(),
+            three_way: Vec::new(),
+            scopes: Default::default(),
             live: None,
-            seen: Vec::new(),
+            histories: Vec::new(),
+            warnings: Warnings::default(),
+        }
+    }
+
+    /// Writes the warnings, if there are any.
+    fn write_warnings(&mut self, shape: Shape, to: &mut Vec<u8>) {
+        let warnings = take(&mut self.warnings).sentences(shape);
+        if !warnings.is_empty() {
+            to.extend(b",\"warnings\":");
+            to.extend(serde_json::json!(warnings).to_string().as_bytes());
         }
     }
 
@@ -397,6 +411,6 @@ impl<'a> Counts<'a> {
         for (predicate, yes) in self.answerer.predicates.iter().zip(&self.yes) {
             add(&predicate.counted, *yes, self.all);
         }
-        self.answerer.count_told(self.told);
+        self.answerer.count_scopes(self.scopes);
     }
 }

@@ -1,73 +1,73 @@
-//! What is wrong with a body.
+//! The fault of a body.
 
 use std::fmt;
 
-/// How many characters are told of what is at fault.
-const TOLD: usize = 200;
+/// The most characters quoted from a body.
+const EXCERPT: usize = 200;
 
-/// The one thing that is told to be wrong with a body.
+/// The first fault of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Which object of a list it is in.
+    /// The index of its object in a list.
     pub place: Option<usize>,
-    /// Which member it is in.
+    /// Its member.
     pub member: Option<String>,
-    /// What was expected, or what JSON's reader says.
+    /// What was expected, or the message of the JSON parser.
     pub expected: String,
-    /// What is there, as it is written, or its beginning; none where something is missing.
+    /// An excerpt of the JSON value; None if it is missing.
     pub found: Option<String>,
 }
 
 /// The kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It is not JSON.
+    /// The body is not JSON.
     Json,
-    /// It is JSON, but not what is expected.
+    /// The body is JSON, but not the expected value.
     Request,
 }
 
 impl Fault {
-    /// What is not JSON.
+    /// The fault of a body that is not JSON.
     pub fn json(error: impl fmt::Display) -> Self {
         let expected = format!("Invalid JSON: {error}");
         Fault { kind: Kind::Json, place: None, member: None, expected, found: None }
     }
 
-    /// What is not `expected`.
+    /// The fault of a value that is not `expected`.
     pub fn request(expected: impl fmt::Display) -> Self {
         let expected = format!("expected {expected}");
         Fault { kind: Kind::Request, place: None, member: None, expected, found: None }
     }
 
-    /// Where it is, as people write it: `[3].mode`; none if that is the whole body.
+    /// The path of the fault, such as `[3].mode`; None for the whole body.
     pub fn field(&self) -> Option<String> {
         let place = self.place.map(|place| format!("[{place}]"));
         let steps: Vec<_> = place.into_iter().chain(self.member.clone()).collect();
         (!steps.is_empty()).then(|| steps.join("."))
     }
 
-    /// The same, of a member.
+    /// The same fault, in a member.
     pub fn of(self, member: &str) -> Self {
-        Fault { member: Some(told(member)), ..self }
+        Fault { member: Some(excerpt(member)), ..self }
     }
 
-    /// The same, with what is there.
+    /// The same fault, with the JSON value.
     pub fn found(self, found: &str) -> Self {
-        Fault { found: Some(told(found)), ..self }
+        Fault { found: Some(excerpt(found)), ..self }
     }
 
-    /// The same, in a list.
+    /// The same fault, at an index in a list.
     pub fn at(self, place: Option<usize>) -> Self {
         Fault { place, ..self }
     }
 }
 
-/// The beginning of a text, if it is long.
-fn told(text: &str) -> String {
-    match text.char_indices().nth(TOLD) {
+/// A text, shortened if it is long.
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

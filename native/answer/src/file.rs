@@ -1,7 +1,7 @@
-//! One create that is asked about.
+//! One create of a request.
 
 use super::{Fault, Value};
-use birthmark_contract::create::{at, Asked as Of, FORMS, MEMBERS, VALUE_BYTES};
+use birthmark_contract::create::{at, octal_misread, Asked as Of, FORMS, MEMBERS, VALUE_BYTES};
 use birthmark_image::{hour, Create};
 use birthmark_learn::encode::fnv1a;
 use birthmark_live::{Asked, Place};
@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 const NAME: usize = at("name");
-const NUMBERS: [usize; 3] = [at("mode"), at("uid"), at("gid")];
+const MODE: usize = at("mode");
+const NUMBERS: [usize; 3] = [MODE, at("uid"), at("gid")];
 const CLIENT: usize = at("client");
 const TIME: usize = at("time");
 const HISTORY: usize = at("history");
@@ -26,17 +27,20 @@ const IS_DIRECTORY: usize = at("is_directory");
 type Sent = u64;
 const _: () = assert!(MEMBERS.len() * FORMS.len() <= Sent::BITS as usize);
 
-/// A create, and what is known of it.
+/// A create of a request.
 #[derive(Debug, Default)]
 pub struct File<'a> {
-    /// By member; none for what is unknown.
+    /// By member; None if it is missing.
     values: [Option<Value<'a>>; MEMBERS.len()],
-    /// The form that its name came in.
+    /// The form of its name.
     form: usize,
+    /// Its mode and the same digits as octal, if it is a decimal number that was probably meant in
+    /// octal.
+    misread: Option<(u32, u32)>,
 }
 
 impl<'de> File<'de> {
-    /// Reads an object; where that fails for what is in it, `fault` says why.
+    /// Reads an object; writes its fault, if any, to `fault`.
     pub fn read<A: MapAccess<'de>>(
         asked: Of,
         map: &mut A,
@@ -45,8 +49,8 @@ impl<'de> File<'de> {
         let (mut file, mut sent) = (File::default(), 0);
         while let Some(member) = map.next_key::<Key>()? {
             let json = map.next_value::<&RawValue>()?.get();
-            if let Err(found) = file.take(asked, &member.0, json, &mut sent) {
-                *fault = Some(*found);
+            if let Err(first) = file.take(asked, &member.0, json, &mut sent) {
+                *fault = Some(*first);
                 return Err(A::Error::custom(""));
             }
         }
@@ -67,7 +71,7 @@ impl<'de> File<'de> {
         sent: &mut Sent,
     ) -> Result<(), Box<Fault>> {
         let wrong = |fault: Fault| Box::new(fault.of(member).found(json));
-        let Some((place, form)) = find(member).filter(|found| MEMBERS[found.0].is_told(asked))
+        let Some((place, form)) = find(member).filter(|found| MEMBERS[found.0].belongs_to(asked))
         else {
             return Err(wrong(Fault::request("no such member")));
         };
@@ -83,6 +87,9 @@ impl<'de> File<'de> {
             return Ok(());
         }
         let value = Value::read(MEMBERS[place].kind, form, json).map_err(|fault| wrong(*fault))?;
+        if let (MODE, Value::Number(mode), false) = (place, &value, json.starts_with('"')) {
+            self.misread = octal_misread(*mode).map(|octal| (*mode, octal));
+        }
         if self.values[place].replace(value).is_some() {
             let count = if MEMBERS[place].needed { "exactly" } else { "at most" };
             return Err(Box::new(count_of(count, place)));
@@ -98,7 +105,16 @@ impl<'de> File<'de> {
         self.values[place].as_ref()
     }
 
-    /// What its name's form puts after the member, and the name as it is written in JSON.
+    /// A warning of a mode that was probably meant in octal, if any.
+    pub fn warning(&self) -> Option<String> {
+        let (mode, octal) = self.misread?;
+        Some(format!(
+            "mode: the number {mode} is decimal, {mode:04o} in octal; for the mode {octal:04o} send \
+             the string \"{octal:04o}\""
+        ))
+    }
+
+    /// The suffix of its name's form, and the name's JSON.
     pub fn echo(&self) -> (&'static str, &'de str) {
         match self.values[NAME] {
             Some(Value::Name(_, json)) => (FORMS[self.form], json),
@@ -135,12 +151,12 @@ impl<'de> File<'de> {
         }
     }
 
-    /// Whether it is a directory itself.
+    /// Whether it is a directory.
     pub fn is_directory(&self) -> bool {
         self.values[IS_DIRECTORY] == Some(Value::Flag(true))
     }
 
-    /// The same as the image is asked.
+    /// The create for an image.
     pub fn create(&self) -> Create<'_> {
         let client = self.text(CLIENT).map(|client| fnv1a(client.as_bytes()));
         let [mode, uid, gid] = NUMBERS.map(|place| self.number(place));
@@ -153,7 +169,7 @@ impl<'de> File<'de> {
         }
     }
 
-    /// The same as a live history is asked; the first way to name a directory that is there counts.
+    /// The create for a live history; its directory is the first of handle, inode and path.
     pub fn asked(&self) -> Asked<'_> {
         let [mode, uid, _] = NUMBERS.map(|place| self.number(place));
         Asked {
@@ -180,11 +196,11 @@ impl<'de> File<'de> {
     }
 }
 
-/// The name of a member, borrowed where it holds no escapes.
+/// The name of a member, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The member and the form that a name is of.
+/// The member and form of a name.
 pub fn find(name: &str) -> Option<(usize, usize)> {
     if let Some(place) = MEMBERS.iter().position(|member| member.name == name) {
         return Some((place, 0));
@@ -196,7 +212,7 @@ pub fn find(name: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// That of a member's forms one is wanted.
+/// The fault of a member whose forms are missing or repeated.
 fn count_of(count: &str, place: usize) -> Fault {
     let name = MEMBERS[place].name;
     let forms: Vec<_> = FORMS.iter().map(|form| format!("{name}{form}")).collect();

@@ -1,4 +1,4 @@
-//! Requests of the service, answered from a compiled image: JSON in, JSON out.
+//! Answers requests of the service from a compiled image: JSON in, JSON out.
 //!
 //! Creates are read as `birthmark_contract::create` declares them.
 
@@ -13,8 +13,9 @@ mod tally;
 #[cfg(test)]
 mod tests;
 mod value;
+mod warnings;
 
-pub use answerer::{in_json, Answered, Answerer, Model, Tallies, Threshold};
+pub use answerer::{in_json, Answerer, JsonAnswer, Model, Tallies, Threshold};
 pub use fault::{Fault, Kind};
 pub use file::File;
 pub use levels::Levels;
@@ -23,3 +24,4 @@ pub use reader::{Reader, Shape};
 pub use table::Table;
 pub use tally::Tally;
 pub use value::Value;
+pub use warnings::Warnings;

@@ -1,4 +1,4 @@
-//! The one object in a body of bounded members, for bodies that tell of no create.
+//! Checks a body that is one object and not a create.
 
 use super::reader::no_object;
 use super::Fault;
@@ -7,11 +7,11 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// Refuses a body that is no object of members that are `known`, each there once and not too long.
+/// Checks that a body is an object whose members are `known`, not repeated and not too long.
 ///
 /// # Errors
 ///
-/// The first thing that is not as it should be.
+/// The first fault.
 pub fn check_object(body: &[u8], known: &[String]) -> Result<(), Fault> {
     let value: &RawValue = serde_json::from_slice(body).map_err(Fault::json)?;
     if !value.get().starts_with('{') {

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What a body is.
+/// The shape of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One create.
@@ -15,7 +15,7 @@ pub enum Shape {
     List,
 }
 
-/// Gives each create of a body to a function.
+/// Calls a function with each create of a body.
 pub struct Reader<'r, F> {
     asked: Asked,
     each: F,
@@ -24,11 +24,11 @@ pub struct Reader<'r, F> {
 }
 
 impl<F: FnMut(&File)> Reader<'_, F> {
-    /// Reads a body of one create or, of files, a list.
+    /// Reads a body of one create or, for files, a list.
     ///
     /// # Errors
     ///
-    /// If it is not JSON, or else the first thing in it that is not as it should be.
+    /// If it is not JSON; else its first fault.
     pub fn read(asked: Asked, body: &[u8], each: F) -> Result<Shape, Fault> {
         let list = body.trim_ascii_start().first() == Some(&b'[') && asked == Asked::Files;
         let mut fault = None;
@@ -50,7 +50,7 @@ impl<F: FnMut(&File)> Reader<'_, F> {
     }
 }
 
-/// What is wrong with a body in which `fault` was found, or an `error`: first whether it is JSON.
+/// The fault to report for a body with a `fault` or an `error`: that it is not JSON comes first.
 #[cold]
 fn explain(body: &[u8], list: bool, fault: Option<Fault>, error: serde_json::Error) -> Fault {
     let values: Result<Vec<&RawValue>, _> = match list {
@@ -61,8 +61,8 @@ fn explain(body: &[u8], list: bool, fault: Option<Fault>, error: serde_json::Err
         (Err(error), _) => Fault::json(error),
         (Ok(_), Some(fault)) => fault,
         (Ok(values), None) => {
-            let none = values.iter().position(|value| !value.get().starts_with('{'));
-            none.map_or_else(
+            let other = values.iter().position(|value| !value.get().starts_with('{'));
+            other.map_or_else(
                 || Fault::json(error),
                 |place| no_object(values[place]).at(list.then_some(place)),
             )
@@ -70,7 +70,7 @@ fn explain(body: &[u8], list: bool, fault: Option<Fault>, error: serde_json::Err
     }
 }
 
-/// That something else is in the place of an object.
+/// The fault of a value that is not an object.
 pub fn no_object(value: &RawValue) -> Fault {
     Fault::request("an object").found(value.get())
 }

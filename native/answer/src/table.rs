@@ -1,4 +1,4 @@
-//! What bodies ask about, as a table of creates (`features.CREATES`).
+//! The creates in bodies, as a table (`features.CREATES`).
 
 use super::reader::{Reader, Shape};
 use super::{Fault, File, Value};
@@ -11,7 +11,7 @@ use arrow_schema::ArrowError;
 use birthmark_contract::create::{Asked, Kind, MEMBERS};
 use std::sync::Arc;
 
-/// The columns that requests tell of.
+/// The columns of requests.
 pub struct Table {
     asked: Asked,
     /// By member.
@@ -28,18 +28,18 @@ enum Column {
 }
 
 impl Table {
-    /// One of no creates yet.
+    /// A table without creates.
     pub fn new(asked: Asked) -> Self {
-        let told = (0..MEMBERS.len()).filter(|place| MEMBERS[*place].is_told(asked));
-        let columns = told.map(|place| (place, Column::of(MEMBERS[place].kind)));
+        let places = (0..MEMBERS.len()).filter(|place| MEMBERS[*place].belongs_to(asked));
+        let columns = places.map(|place| (place, Column::of(MEMBERS[place].kind)));
         Table { asked, columns: columns.collect() }
     }
 
-    /// Adds the creates of a body, each of which `each` is given, too.
+    /// Adds the creates of a body, and calls `each` with each.
     ///
     /// # Errors
     ///
-    /// If the body is not as it should be; then the table is not to be used.
+    /// If the body is invalid; then the table must not be used.
     pub fn add(&mut self, body: &[u8], mut each: impl FnMut(&File)) -> Result<Shape, Fault> {
         let columns = &mut self.columns;
         Reader::read(self.asked, body, |file| {
@@ -48,11 +48,11 @@ impl Table {
         })
     }
 
-    /// All of it: columns of the table of creates by their names there, else members by theirs.
+    /// The whole table: columns of creates by their names there, other members by theirs.
     ///
     /// # Errors
     ///
-    /// None that is known of.
+    /// None is known.
     pub fn finish(self) -> Result<RecordBatch, ArrowError> {
         let columns = self.columns.into_iter().map(|(place, column)| {
             let member = &MEMBERS[place];
@@ -76,7 +76,7 @@ impl Column {
         }
     }
 
-    /// Adds a value; where there is none, no to what is asked of every create, else null.
+    /// Adds a value; without one, false for a flag, else null.
     fn push(&mut self, value: Option<&Value>) {
         match (self, value) {
             (Column::Bytes(column), Some(Value::Name(bytes, _))) => column.append_value(bytes),

@@ -1,26 +1,26 @@
-//! How often each predicate was answered, and how.
+//! Counts of answers by predicate.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How often the answer was no, and yes.
+/// The number of no and of yes.
 pub type Counted = Arc<[AtomicU64; 2]>;
 
-/// Counts by predicate, of all models that have answered.
+/// Counts by predicate, for all models that have answered.
 #[derive(Debug, Default)]
 pub struct Tally {
     counted: Mutex<BTreeMap<String, Counted>>,
 }
 
 impl Tally {
-    /// Where the answers of a predicate are counted.
+    /// The counter of a predicate.
     pub fn of(&self, predicate: &str) -> Counted {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         counted.entry(predicate.to_owned()).or_default().clone()
     }
 
-    /// How often each predicate's answer was no, and yes, since this was asked last.
+    /// The number of no and of yes by predicate since the last call.
     pub fn take(&self) -> BTreeMap<String, (u64, u64)> {
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let take = |counts: &Counted| {

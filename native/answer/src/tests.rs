@@ -9,7 +9,7 @@ fn read(member: &str, json: &str) -> Option<Value<'static>> {
 }
 
 #[test]
-fn times_are_those_of_rfc_3339() {
+fn times_are_rfc_3339() {
     let time = |text: &str| match read("time", &format!("{text:?}")) {
         Some(Value::Time(time)) => Some(time),
         _ => None,
@@ -41,7 +41,7 @@ fn times_are_those_of_rfc_3339() {
 
 /// RFC 4648, section 10.
 #[test]
-fn base64_is_that_of_the_rfc() {
+fn base64_is_rfc_4648() {
     let name = |text: &str| match read("name_base64", &format!("{text:?}")) {
         Some(Value::Name(name, _)) => Some(name.to_vec()),
         _ => None,
@@ -56,7 +56,7 @@ fn base64_is_that_of_the_rfc() {
 }
 
 #[test]
-fn whole_numbers_are_taken_however_they_are_written() {
+fn whole_numbers_are_read_in_every_notation() {
     let number = |member, json| match read(member, json) {
         Some(Value::Number(number)) => Some(number),
         _ => None,
@@ -75,7 +75,7 @@ fn whole_numbers_are_taken_however_they_are_written() {
 }
 
 #[test]
-fn inodes_are_whole_numbers_of_64_bits_however_they_are_written() {
+fn inodes_are_whole_numbers_of_64_bits_in_every_notation() {
     let inode = |json| match read("directory_inode", json) {
         Some(Value::Inode(number)) => Some(number),
         _ => None,
@@ -89,9 +89,9 @@ fn inodes_are_whole_numbers_of_64_bits_however_they_are_written() {
     }
 }
 
-/// Of every kind a value that is legal, and one that is not, by the limits that are declared.
+/// Reads a value of each kind at its declared limit, and one beyond.
 #[test]
-fn the_limits_are_those_that_are_declared() {
+fn values_are_limited_as_declared() {
     for member in MEMBERS {
         let (legal, beyond) = match member.kind {
             Of::Name { most } | Of::Text { most } => {
@@ -131,11 +131,11 @@ fn a_body_is_a_file_or_a_list_of_files() {
 fn hint(body: &str) -> Result<bool, Fault> {
     let mut directory = None;
     Reader::read(Asked::Hints, body.as_bytes(), |file| directory = Some(file.is_directory()))?;
-    Ok(directory.expect("of one create"))
+    Ok(directory.expect("one create"))
 }
 
 #[test]
-fn a_hint_is_asked_of_one_create() {
+fn a_body_for_hints_is_one_create() {
     assert_eq!(hint(r#"{"name": "a", "is_directory": true}"#), Ok(true));
     assert_eq!(hint(r#"{"name": "a"}"#), Ok(false));
     for body in [r#"[{"name": "a"}]"#, r#"{"name": "a", "is_directory": null}"#] {
@@ -148,14 +148,14 @@ fn a_hint_is_asked_of_one_create() {
 }
 
 /// The kind, place, member, what was expected, and what was found.
-fn told(fault: Fault) -> (Kind, String, String, Option<String>) {
+fn parts(fault: Fault) -> (Kind, String, String, Option<String>) {
     let place = fault.place.map_or(String::new(), |place| format!("[{place}]."));
     let place = place + &fault.member.unwrap_or_default();
     (fault.kind, place, fault.expected, fault.found)
 }
 
 #[test]
-fn the_first_fault_is_told_with_its_place() {
+fn the_first_fault_is_reported_with_its_place() {
     for (body, place, expected, found) in [
         ("7", "", "an object", Some("7")),
         ("{}", "name", "exactly one of name, name_base64, name_percent", None),
@@ -183,12 +183,12 @@ fn the_first_fault_is_told_with_its_place() {
     ] {
         let expected =
             (Kind::Request, place.into(), format!("expected {expected}"), found.map(str::to_owned));
-        assert_eq!(told(files(body).unwrap_err()), expected, "{body}");
+        assert_eq!(parts(files(body).unwrap_err()), expected, "{body}");
     }
 }
 
 #[test]
-fn what_is_not_json_is_told_first() {
+fn invalid_json_is_reported_first() {
     for body in [
         "",
         "{",
@@ -206,7 +206,7 @@ fn what_is_not_json_is_told_first() {
 }
 
 #[test]
-fn what_is_repeated_of_a_body_is_short() {
+fn faults_quote_only_the_beginning_of_a_body() {
     let long = "é".repeat(20_000);
     let fault = files(&format!(r#"{{"name": "{long}"}}"#)).unwrap_err();
     assert_eq!(fault.expected, "expected a shorter value");
@@ -221,7 +221,7 @@ fn what_is_repeated_of_a_body_is_short() {
 fn an_object_has_known_members_once() {
     let check = |body: &str| {
         let known = ["a", "b"].map(str::to_owned);
-        check_object(body.as_bytes(), &known).map_err(told)
+        check_object(body.as_bytes(), &known).map_err(parts)
     };
     assert_eq!(check(r#" {"a": 1, "b": [2]} "#), Ok(()));
     for (body, place, expected, found) in [

@@ -1,4 +1,4 @@
-//! The values of members, read from JSON by what the declaration says that they are.
+//! The values of members, read from JSON by their declared kind.
 
 use super::Fault;
 use base64::alphabet::STANDARD;
@@ -12,12 +12,12 @@ use speedate::{
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// As of RFC 4648 section 4; the bits beyond the last byte may be any.
+/// RFC 4648 section 4; trailing bits are ignored.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
-/// Numbers in text, which are no times of RFC 3339 but were taken before, are seconds in UTC.
+/// A number as text, which is not RFC 3339 but was accepted before, is seconds in UTC.
 static TIMES: LazyLock<DateTimeConfig> = LazyLock::new(|| DateTimeConfig {
     time_config: TimeConfigBuilder::new()
         .microseconds_precision_overflow_behavior(MicrosecondsPrecisionOverflowBehavior::Truncate)
@@ -26,13 +26,13 @@ static TIMES: LazyLock<DateTimeConfig> = LazyLock::new(|| DateTimeConfig {
     ..DateTimeConfig::default()
 });
 const MICROSECONDS: i64 = 1_000_000;
-/// From the beginning of year 1 to the end of year 9999, in seconds since the epoch.
+/// The years 1 to 9999, in seconds since the epoch.
 const SECONDS: std::ops::Range<i64> = -62_135_596_800..253_402_300_800;
 
-/// A value that is as it should be.
+/// A valid value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// A name, and it as it is written in JSON.
+    /// A name, and its JSON.
     Name(Cow<'a, [u8]>, &'a str),
     /// A number.
     Number(u32),
@@ -49,11 +49,11 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// What `json` is, for a member whose values are such, in one of its forms.
+    /// Reads `json` as a value of a kind, in one of its forms.
     ///
     /// # Errors
     ///
-    /// If it is nothing of the kind.
+    /// If it is not a value of this kind.
     pub fn read(kind: Kind, form: usize, json: &'a str) -> Result<Self, Box<Fault>> {
         match kind {
             Kind::Name { most } => Ok(Value::Name(name(form, text(json)?, most)?, json)),
@@ -98,7 +98,7 @@ fn fault<T>(expected: impl std::fmt::Display) -> Result<T, Box<Fault>> {
     Err(Box::new(Fault::request(expected)))
 }
 
-/// The text that is written as `json`; borrowed where it holds no escapes.
+/// The text of a JSON string; borrowed if it has no escapes.
 fn text(json: &str) -> Result<Cow<'_, str>, Box<Fault>> {
     let Some(inner) = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
         return fault("text");
@@ -119,7 +119,7 @@ fn name(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Box<Fault
     }
 }
 
-/// The bytes of a name or a path, by its form.
+/// The bytes of a name or path, by its form.
 fn bytes(form: usize, text: Cow<str>, most: usize) -> Result<Cow<[u8]>, Box<Fault>> {
     let bytes = match form {
         0 => in_bytes(text),
@@ -144,35 +144,35 @@ fn in_bytes(text: Cow<str>) -> Cow<[u8]> {
 
 fn from_percent(text: Cow<str>) -> Result<Cow<[u8]>, Box<Fault>> {
     let bytes = text.as_bytes();
-    let is_whole = |at: usize| {
+    let is_escape = |at: usize| {
         bytes.get(at + 1..at + 3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
     };
     let mut places = memchr::memchr_iter(b'%', bytes).peekable();
     if places.peek().is_none() {
         return Ok(in_bytes(text));
     }
-    match places.all(is_whole) {
+    match places.all(is_escape) {
         true => Ok(percent_decode(bytes).collect::<Vec<_>>().into()),
         false => fault("two hexadecimal digits after every %"),
     }
 }
 
-/// A whole number, which JSON may write as 1.0 or 1e2, too.
+/// A whole number, also one written as 1.0 or 1e2.
 fn number(json: &str, most: u32, octal: bool) -> Result<u32, Box<Fault>> {
-    let found = match json.as_bytes() {
+    let number = match json.as_bytes() {
         [b'"', ..] if octal => Some(from_octal(&text(json)?, most)?),
         [b'0'..=b'9' | b'-', ..] => {
             json.parse().ok().or_else(|| u32::try_from(from_float(json)?).ok())
         }
         _ => None,
     };
-    match found.filter(|found| *found <= most) {
-        Some(found) => Ok(found),
+    match number.filter(|number| *number <= most) {
+        Some(number) => Ok(number),
         None => fault(format!("a whole number from 0 to {most}")),
     }
 }
 
-/// As many octal digits as the largest number has, and a zero before them or not.
+/// At most as many octal digits as the largest number has, with or without a leading zero.
 fn from_octal(text: &str, most: u32) -> Result<u32, Box<Fault>> {
     let digits = most.ilog(8) as usize + 1;
     let is_octal = text.bytes().all(|digit| (b'0'..=b'7').contains(&digit));

@@ -1,9 +1,9 @@
 //! libbirthmark: `birthmark_model` for C, as `include/birthmark_model.h` declares it.
 //!
-//! Each function is sound if its caller keeps to that header: a model is one that `bm_model_open`
-//! returned and `bm_model_close` has not taken back, other pointers lead to what their types say,
-//! texts end with a zero, and names and histories have as many bytes as is said beside them.
-//! NULL is taken for nothing: no text, no name, no room.
+//! Each function is sound if its caller follows that header: a model was returned by
+//! `bm_model_open` and not yet passed to `bm_model_close`, other pointers point to values of their
+//! types, texts end with a zero, and names and histories have the given lengths. NULL means none: no
+//! text, no name, no buffer.
 #![allow(unsafe_code)]
 
 use birthmark_contract::image::{KNOWN_CLIENT, KNOWN_GID, KNOWN_HOUR, KNOWN_MODE, KNOWN_UID};
@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::ptr::{copy_nonoverlapping, null, null_mut, NonNull};
 use std::slice;
 
-/// The bits of what is known, in the order of [`Create::values`].
+/// The bits of known values, in the order of [`Create::values`].
 const KNOWN: [u32; 4] = [KNOWN_MODE, KNOWN_UID, KNOWN_GID, KNOWN_CLIENT];
 
 /// `struct bm_model`.
@@ -50,7 +50,7 @@ pub struct BmSaid {
 impl BmCreate {
     /// # Safety
     ///
-    /// The name and the history have as many bytes as they say.
+    /// The name and the history have the given lengths.
     unsafe fn read(&self) -> Create<'_> {
         let text = |begin: *const c_void, len| {
             let begin = NonNull::new(begin.cast_mut().cast::<u8>())?;
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn bm_model_open(
 ///
 /// # Safety
 ///
-/// As above; nobody uses the model any more.
+/// As above; the model is no longer in use.
 #[no_mangle]
 pub unsafe extern "C" fn bm_model_close(model: *mut Opened) {
     if !model.is_null() {
@@ -176,23 +176,23 @@ pub unsafe extern "C" fn bm_model_lookup(
 ///
 /// # Safety
 ///
-/// As above; `said` has room for as many as there are predicates.
+/// As above; `out` has room for an element per predicate.
 #[no_mangle]
-pub unsafe extern "C" fn bm_model_say(opened: &Opened, create: &BmCreate, said: *mut BmSaid) {
-    if said.is_null() {
+pub unsafe extern "C" fn bm_model_say(opened: &Opened, create: &BmCreate, out: *mut BmSaid) {
+    if out.is_null() {
         return;
     }
     // SAFETY: as the caller says.
-    let found = opened.model.say(&unsafe { create.read() });
-    for (place, each) in found.iter().enumerate() {
-        let word = match each.word {
+    let answers = opened.model.answer(&unsafe { create.read() });
+    for (place, answer) in answers.iter().enumerate() {
+        let word = match answer.word {
             Word::No => 0,
             Word::Unsure => 1,
             Word::Yes => 2,
         };
         // SAFETY: there is room for one for each predicate.
         unsafe {
-            said.add(place).write(BmSaid { word, probability: each.probability.unwrap_or(0.0) })
+            out.add(place).write(BmSaid { word, probability: answer.probability.unwrap_or(0.0) })
         };
     }
 }

@@ -1,6 +1,6 @@
-//! What a create is: what may be known of a file or directory at the moment it is created.
+//! The members of a create: the data that may be known about a file or directory at that moment.
 //!
-//! A member is added by a row of [`MEMBERS`].
+//! To add a member, add a row to [`MEMBERS`].
 
 use crate::group::same;
 
@@ -8,11 +8,11 @@ use crate::group::same;
 pub const FILES: usize = 10_000;
 /// The longest value of a member, in bytes as JSON writes it.
 pub const VALUE_BYTES: usize = 32 * 1024;
-/// What is put after a name's member, by the form that it is written in: as text in UTF-8, in base64
-/// (RFC 4648 section 4), and with other bytes as `%XX` (RFC 3986 section 2.1).
+/// Suffixes of a name's member, by its form: text in UTF-8, base64 (RFC 4648 section 4), and text
+/// with other bytes as `%XX` (RFC 3986 section 2.1).
 pub const FORMS: [&str; 3] = ["", "_base64", "_percent"];
 
-/// How many bytes tell what was seen before a create.
+/// The length of a history in bytes.
 pub const HISTORY_BYTES: usize = 176;
 
 /// The longest name, bytes: NFSv3 sets no limit (RFC 1813 section 2.4).
@@ -21,10 +21,10 @@ const WORD: Kind = Kind::Number { most: u32::MAX, octal: false };
 const HISTORY: Kind = Kind::Bytes { len: HISTORY_BYTES };
 /// The longest file handle, bytes: that of NFSv4 (RFC 7530 section 3.1).
 const HANDLE: Kind = Kind::Opaque { most: 128 };
-/// What an export is mounted by is no longer (RFC 1813 section 5.1.1).
+/// The longest path, bytes: that of an export (RFC 1813 section 5.1.1).
 const PATH: Kind = Kind::Path { most: 1024 };
 
-/// What a member's values are.
+/// The type of a member's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The name of something in a directory: 1 byte to `most`, without `/` and NUL.
@@ -36,19 +36,19 @@ pub enum Kind {
     Number {
         /// The largest.
         most: u32,
-        /// Whether text is one, too, in octal digits.
+        /// Whether text in octal digits is allowed, too.
         octal: bool,
     },
     /// Text.
     Text {
-        /// In characters, of which there is one at least.
+        /// In characters; at least one is required.
         most: usize,
     },
-    /// A moment of the years 1 to 9999 UTC, of which requests tell the zone (RFC 3339).
+    /// A time in the years 1 to 9999 UTC; requests give the zone (RFC 3339).
     Time,
-    /// So many bytes; in requests base64.
+    /// Bytes of fixed length; in requests base64.
     Bytes {
-        /// How many.
+        /// The length.
         len: usize,
     },
     /// 1 byte to `most`; in requests base64.
@@ -63,32 +63,32 @@ pub enum Kind {
     },
     /// A whole number of 64 bits.
     Inode,
-    /// Yes or no; what is left out is no.
+    /// Yes or no; no by default.
     Flag,
 }
 
-/// Something that may be known of a create.
+/// A member of a create.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// What requests call it.
+    /// Its name in requests.
     pub name: &'static str,
-    /// What the table of creates (`features.CREATES`) calls it, if it is a column there.
+    /// Its column in the table of creates (`features.CREATES`), if it has one.
     pub column: Option<&'static str>,
-    /// What its values are.
+    /// The type of its values.
     pub kind: Kind,
-    /// Whether it must be known.
+    /// Whether it is required.
     pub needed: bool,
-    /// Whether it is told of files that predictions are asked about.
+    /// Whether requests for predictions have it.
     pub files: bool,
-    /// Whether it is told of creates that hints are asked about.
+    /// Whether requests for hints have it.
     pub hints: bool,
-    /// What the column is.
+    /// The description of the column.
     pub meaning: &'static str,
-    /// What a request says in it, for each form that it may have.
-    pub told: &'static [&'static str],
+    /// The description in requests, for each of its forms.
+    pub texts: &'static [&'static str],
 }
 
-/// What most members are: of everything that is asked about, and known or not.
+/// The usual member: optional, in all requests.
 const USUAL: Member = Member {
     name: "",
     column: None,
@@ -97,12 +97,12 @@ const USUAL: Member = Member {
     files: true,
     hints: true,
     meaning: "",
-    told: &[],
+    texts: &[],
 };
-/// Those that only traces know.
-const UNTOLD: Member = Member { files: false, hints: false, ..USUAL };
+/// A member that only traces have.
+const TRACE_ONLY: Member = Member { files: false, hints: false, ..USUAL };
 
-/// What may be known, in the order of the table's columns.
+/// The members, in the order of the table's columns.
 pub const MEMBERS: &[Member; 15] = &[
     Member {
         name: "name",
@@ -110,7 +110,7 @@ pub const MEMBERS: &[Member; 15] = &[
         kind: NAME,
         needed: true,
         meaning: "the name that the create gives",
-        told: &[
+        texts: &[
             "the new name, if it is UTF-8",
             "or the name's bytes in base64",
             "or the name, other bytes as %XX",
@@ -123,7 +123,7 @@ pub const MEMBERS: &[Member; 15] = &[
         kind: HANDLE,
         hints: false,
         meaning: "the handle of the directory it is born in",
-        told: &["its directory's NFS file handle, in base64"],
+        texts: &["its directory's NFS file handle, in base64"],
         ..USUAL
     },
     Member {
@@ -132,7 +132,7 @@ pub const MEMBERS: &[Member; 15] = &[
         kind: NAME,
         hints: false,
         meaning: "that directory's own name, where it is known",
-        told: &[
+        texts: &[
             "the last name of its directory's path",
             "or that name in base64",
             "or that name, bytes as %XX",
@@ -144,7 +144,7 @@ pub const MEMBERS: &[Member; 15] = &[
         column: Some("mode"),
         kind: Kind::Number { most: 0o7777, octal: true },
         meaning: "permission bits that the create carries; EXCLUSIVE: null",
-        told: &["permission bits: octal string or number"],
+        texts: &["permission bits: octal string or number"],
         ..USUAL
     },
     Member {
@@ -152,7 +152,7 @@ pub const MEMBERS: &[Member; 15] = &[
         column: Some("uid"),
         kind: WORD,
         meaning: "creating caller's user",
-        told: &["user who creates it"],
+        texts: &["user who creates it"],
         ..USUAL
     },
     Member {
@@ -160,7 +160,7 @@ pub const MEMBERS: &[Member; 15] = &[
         column: Some("gid"),
         kind: WORD,
         meaning: "creating caller's group",
-        told: &["group of that user"],
+        texts: &["group of that user"],
         ..USUAL
     },
     Member {
@@ -168,14 +168,14 @@ pub const MEMBERS: &[Member; 15] = &[
         column: Some("group"),
         kind: WORD,
         meaning: "group that the file system gives it",
-        ..UNTOLD
+        ..TRACE_ONLY
     },
     Member {
         name: "client",
         column: Some("client"),
         kind: Kind::Text { most: 255 },
         meaning: "creating caller's host",
-        told: &["the machine that asks for it"],
+        texts: &["the machine that asks for it"],
         ..USUAL
     },
     Member {
@@ -183,7 +183,7 @@ pub const MEMBERS: &[Member; 15] = &[
         column: Some("time"),
         kind: Kind::Time,
         meaning: "when it is born",
-        told: &["when, as of RFC 3339"],
+        texts: &["when, as of RFC 3339"],
         ..USUAL
     },
     Member {
@@ -192,7 +192,7 @@ pub const MEMBERS: &[Member; 15] = &[
         kind: HISTORY,
         hints: false,
         meaning: "what was seen before: `features.HISTORY`; null: unknown",
-        told: &["what was seen before it, in base64"],
+        texts: &["what was seen before it, in base64"],
         ..USUAL
     },
     Member {
@@ -201,28 +201,28 @@ pub const MEMBERS: &[Member; 15] = &[
         kind: HISTORY,
         hints: false,
         meaning: "what was seen of names, for predicates about them; null: as `history`",
-        told: &["what was seen of names before it, in base64"],
+        texts: &["what was seen of names before it, in base64"],
         ..USUAL
     },
     Member {
         name: "directory_system",
         kind: Kind::Opaque { most: 64 },
         hints: false,
-        told: &["its directory's file system, as file handles have it, in base64"],
+        texts: &["its directory's file system, as file handles have it, in base64"],
         ..USUAL
     },
     Member {
         name: "directory_inode",
         kind: Kind::Inode,
         hints: false,
-        told: &["the directory's number in that file system"],
+        texts: &["the directory's number in that file system"],
         ..USUAL
     },
     Member {
         name: "directory_path",
         kind: PATH,
         hints: false,
-        told: &[
+        texts: &[
             "its directory's path, from the topmost directory that the follower knows",
             "or that path in base64",
             "or that path, bytes as %XX",
@@ -234,12 +234,12 @@ pub const MEMBERS: &[Member; 15] = &[
         kind: Kind::Flag,
         files: false,
         meaning: "whether it is a directory itself",
-        told: &["whether it is a directory"],
+        texts: &["whether it is a directory"],
         ..USUAL
     },
 ];
 
-/// What is asked about creates.
+/// The kinds of requests about creates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Predictions.
@@ -249,15 +249,15 @@ pub enum Asked {
 }
 
 impl Member {
-    /// Whether requests that ask for `asked` have it.
-    pub const fn is_told(&self, asked: Asked) -> bool {
+    /// Whether requests of this kind have it.
+    pub const fn belongs_to(&self, asked: Asked) -> bool {
         match asked {
             Asked::Files => self.files,
             Asked::Hints => self.hints,
         }
     }
 
-    /// What is put after its name, for each form that it may have.
+    /// The suffixes of its name, for each of its forms.
     pub const fn forms(&self) -> &'static [&'static str] {
         match self.kind {
             Kind::Name { .. } | Kind::Path { .. } => &FORMS,
@@ -270,7 +270,7 @@ impl Member {
 ///
 /// # Panics
 ///
-/// If there is none: what is compiled asks for those alone that there are.
+/// If there is none, at compile time.
 pub const fn at(name: &str) -> usize {
     let mut place = 0;
     while place < MEMBERS.len() {
@@ -282,11 +282,11 @@ pub const fn at(name: &str) -> usize {
     panic!("there is no such member of a create")
 }
 
-/// The largest number that a member can be.
+/// The largest value of a number.
 ///
 /// # Panics
 ///
-/// If it is none.
+/// If the member is not a number.
 pub const fn most(place: usize) -> u32 {
     match MEMBERS[place].kind {
         Kind::Number { most, .. } => most,
@@ -294,15 +294,51 @@ pub const fn most(place: usize) -> u32 {
     }
 }
 
+/// A mode's decimal digits read as octal, if that was probably meant: 0600 for 600.
+///
+/// That is so if the octal mode is usual, and the decimal one is not. In a usual mode the owner may
+/// read, and do all that others may.
+pub const fn octal_misread(mode: u32) -> Option<u32> {
+    let (mut octal, mut rest, mut unit) = (0, mode, 1);
+    while rest > 0 {
+        if rest % 10 > 7 {
+            return None;
+        }
+        octal += rest % 10 * unit;
+        (rest, unit) = (rest / 10, unit * 8);
+    }
+    if is_usual(octal) && !is_usual(mode) {
+        Some(octal)
+    } else {
+        None
+    }
+}
+
+const fn is_usual(mode: u32) -> bool {
+    let (owner, group, others) = (mode >> 6 & 7, mode >> 3 & 7, mode & 7);
+    mode <= 0o7777 && owner & 4 != 0 && (group | others) & !owner == 0
+}
+
+const _: () = {
+    let (meant, right) =
+        ([600, 644, 660, 700, 755, 777, 1777, 2755], [384, 420, 432, 511, 1023, 0]);
+    let mut at = 0;
+    while at < meant.len() {
+        assert!(octal_misread(meant[at]).is_some());
+        assert!(at >= right.len() || octal_misread(right[at]).is_none());
+        at += 1;
+    }
+};
+
 /// Checks the members of a request that Rust writes.
 ///
 /// # Panics
 ///
-/// If one is not told.
-pub const fn assert_told(names: &[&str], asked: Asked) {
+/// If such requests do not have one.
+pub const fn assert_members(names: &[&str], asked: Asked) {
     let mut name = 0;
     while name < names.len() {
-        assert!(MEMBERS[at(names[name])].is_told(asked), "requests have no such member");
+        assert!(MEMBERS[at(names[name])].belongs_to(asked), "requests have no such member");
         name += 1;
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers with names, which C and Python have, too.
+//! Named numbers, for C and Python, too.
 
 /// A number.
 #[derive(Clone, Copy, Debug)]
@@ -7,24 +7,24 @@ pub struct Constant {
     pub name: &'static str,
     /// The number.
     pub value: u64,
-    /// Whether people read it in hexadecimal digits.
+    /// Whether it is written in hexadecimal digits.
     pub hexadecimal: bool,
-    /// What it is, for the comment beside it.
+    /// The comment beside it.
     pub meaning: &'static str,
 }
 
 /// Numbers that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
-    /// The name of the enumeration that they are in C; none where they are macros.
+    /// The name of their enumeration in C; none for macros.
     pub tag: Option<&'static str>,
-    /// What they are, for the comment above them.
+    /// The comment above them.
     pub meaning: &'static str,
-    /// They, in order.
+    /// The numbers, in order.
     pub constants: &'static [Constant],
 }
 
-/// Declares each number of a group as a constant of this module, and the group as one.
+/// Declares a constant for each number of a group, and one for the group.
 macro_rules! group {
     (
         $(#[doc = $what:literal])*
@@ -48,7 +48,7 @@ macro_rules! group {
 }
 pub(crate) use group;
 
-/// Whether a number is written so.
+/// Whether a number is written in hexadecimal digits.
 pub(crate) const fn is_hexadecimal(written: &str) -> bool {
     matches!(written.as_bytes(), [b'0', b'x', ..])
 }

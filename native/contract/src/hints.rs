@@ -1,17 +1,17 @@
-//! What a file system is hinted to of a create, and what the hook in it and its helper agree on.
+//! Hints about creates for file systems, and the protocol of the hook and its helper.
 
 use crate::group::{group, same};
 
 /// A kind of hint. Its place among [`HINTS`] is its bit in a verdict.
 #[derive(Clone, Copy, Debug)]
 pub struct Hint {
-    /// The predicate that says it.
+    /// Its predicate.
     pub key: &'static str,
-    /// What C calls it.
+    /// Its name in C.
     pub name: &'static str,
-    /// Whether it is asked of directories; if not, of all else.
+    /// Whether it is about directories, or about all else.
     pub of_directory: bool,
-    /// What it says of the create.
+    /// The meaning for the create.
     pub meaning: &'static str,
 }
 
@@ -31,7 +31,7 @@ pub const HOT_DIR: u8 = bit("HotDir");
 /// The bit of `HotWrite`.
 pub const HOT_WRITE: u8 = bit("HotWrite");
 
-/// The bit of the hint that a predicate says.
+/// The bit of a predicate's hint.
 ///
 /// # Panics
 ///
@@ -47,7 +47,7 @@ const fn bit(key: &str) -> u8 {
     panic!("there is no such hint")
 }
 
-/// The bits that a verdict on a directory, or on something else, can have.
+/// The possible bits of a verdict on a directory, or on something else.
 pub const fn asked_of(directory: bool) -> u8 {
     let (mut bits, mut place) = (0, 0);
     while place < HINTS.len() {
@@ -60,15 +60,15 @@ pub const fn asked_of(directory: bool) -> u8 {
 }
 
 group! {
-    /// What the hook and its helper agree on.
+    /// The protocol of the hook and its helper.
     LIMITS: u32 {
-        /// of what is below
+        /// of the declarations below
         HINT_VERSION = 2,
         /// bytes of an image
         IMAGE_MAX = 16 << 20,
         /// bytes of a name in a question
         NAME_MAX = 255,
-        /// of a file that are placed, usually
+        /// blocks of a file to place, by default
         HOT_BLOCKS = 256,
     }
 }
@@ -82,6 +82,6 @@ group! {
         STATUSES = 11,
     }
 }
-/// What each of [`REFUSED`] says to people.
+/// The messages of [`REFUSED`].
 pub const REFUSED_TEXTS: [&str; 2] =
     ["neither of the predicates HotName and HotDir", "more than the 16 MB that an image may have"];

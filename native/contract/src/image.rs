@@ -1,14 +1,13 @@
-//! How a compiled image is laid out (`docs/image-format.md`), and what is known of the create that
-//! it is asked about.
+//! The format of compiled images (`docs/image-format.md`), and the known members of creates.
 
 use crate::group::group;
 use crate::Group;
 
-/// What an image begins with.
+/// The first bytes of an image.
 pub const MAGIC: [u8; 8] = *b"BMIMAGE\n";
 
 group! {
-    /// The format, and how much an image may have.
+    /// The format's version and limits.
     LIMITS: u32 {
         /// of the format
         VERSION = 3,
@@ -16,13 +15,13 @@ group! {
         /// 64 predicates to a word
         WORDS_MAX = PREDICATES_MAX / 64,
         SECTIONS_MAX = 16,
-        /// of a section of forests: a byte says which
+        /// of a section of forests: numbered by a byte
         FEATURES_MAX = 256,
         /// of a forest: sums fit 16 bits
         TREES_MAX = 256,
         /// of a forest: nodes of a tree
         TREE_SIZE_MAX = 0xffff,
-        /// of a forest: splits on the way to a leaf
+        /// of a forest: splits above a leaf
         HEIGHT_MAX = 255,
         /// entries of a dictionary to compare
         BUCKET_MAX = 16,
@@ -54,7 +53,7 @@ group! {
         AT_CHECKSUM = 16,
         /// how many there are
         AT_PREDICATES = 20,
-        /// where their keys are told
+        /// offset of their keys
         AT_KEYS = 24,
         /// how many there are
         AT_SECTIONS = 28,
@@ -78,7 +77,7 @@ group! {
         HASH_MIX = 0x9e37_79b1,
     }
 }
-/// What each of [`STATUS`] says to people.
+/// The messages of [`STATUS`].
 pub const STATUS_TEXTS: [&str; 9] = [
     "a sound image",
     "truncated: bytes of the image are missing",
@@ -86,12 +85,12 @@ pub const STATUS_TEXTS: [&str; 9] = [
     "an image of a newer version than this reader knows",
     "more bytes than the image has",
     "damaged: the checksum does not match",
-    "malformed: not as the format says",
+    "malformed: not in the format",
     "an image of an older version than this reader knows",
     "a lookup would take more steps than the image declares, or than are allowed",
 ];
 group! {
-    /// Which members of a create are known.
+    /// The known members of a create.
     KNOWN: u32 {
         KNOWN_MODE = 0x01,
         KNOWN_UID = 0x02,
@@ -103,29 +102,29 @@ group! {
     }
 }
 group! {
-    /// What bm_image_check() says.
+    /// The results of bm_image_check().
     STATUS = "bm_status": usize {
         OK = 0,
-        /// fewer bytes than a header, or than it says
+        /// fewer bytes than a header, or than in it
         TRUNCATED = 1,
         /// other magic bytes
         NO_IMAGE = 2,
-        /// a version that is not known here
+        /// an unknown version
         NEWER = 3,
-        /// more bytes than the header says
+        /// more bytes than in the header
         TRAILING = 4,
         /// not the bytes that were written
         CHECKSUM = 5,
-        /// right checksum, but not as the format says
+        /// right checksum, but not the format
         MALFORMED = 6,
         /// a version that is no longer read
         OLDER = 7,
-        /// more steps than it declares, or than may be
+        /// more steps than declared, or than allowed
         COSTLY = 8,
     }
 }
 group! {
-    /// Where in a name a component of a rule stands.
+    /// The position of a rule's component in a name.
     PLACE = "bm_place": usize {
         WHOLE = 0,
         FIRST = 1,
@@ -138,7 +137,7 @@ group! {
     }
 }
 group! {
-    /// What a tree branches by.
+    /// The attributes that trees branch on.
     ATTRIBUTE = "bm_attribute": usize {
         ATTR_FIRST = 0,
         ATTR_MIDDLE = 1,
@@ -150,11 +149,11 @@ group! {
     }
 }
 group! {
-    /// Where a feature of a forest comes from.
+    /// The source of a forest's feature.
     SOURCE = "bm_source": usize {
         /// byte number argument of the history
         SOURCE_HISTORY = 0,
-        /// number argument that tells of the name
+        /// number argument of the name
         SOURCE_NAME = 1,
         /// the code of value number argument
         SOURCE_CODE = 2,
@@ -164,21 +163,21 @@ group! {
     }
 }
 group! {
-    /// What is told of earlier files: thresholds of forests stand in this order.
-    TOLDS = "bm_told": usize {
+    /// Scopes of a history: thresholds of forests have this order.
+    HISTORY_SCOPES_ENUM = "bm_history_scope": usize {
         /// of files in its directory, by its user, of its name
-        TOLD_DIRECTORY = 0,
+        SCOPE_DIRECTORY = 0,
         /// of files by its user, of its name
-        TOLD_CALLER = 1,
+        SCOPE_CALLER = 1,
         /// of files of its name
-        TOLD_NAME = 2,
-        TOLD_NOTHING = 3,
-        TOLD = 4,
+        SCOPE_NAME = 2,
+        SCOPE_NOTHING = 3,
+        SCOPES = 4,
     }
 }
 group! {
-    /// Bytes of a history that are not 0 where files in its directory, by its user, and of its name
-    /// are told of.
+    /// Bytes of a history that are not 0 if it has files in the directory, by the user, and of the
+    /// name.
     TELLS = "bm_tells": usize {
         TELLS_DIRECTORY = 62,
         TELLS_CALLER = 110,
@@ -186,7 +185,7 @@ group! {
     }
 }
 group! {
-    /// Numbers that tell of a name.
+    /// The numbers of a name.
     NAME_NUMBER = "bm_name_number": usize {
         NAME_LENGTH = 0,
         NAME_PERIODS = 1,
@@ -207,7 +206,7 @@ group! {
     }
 }
 group! {
-    /// What has a code: numbers of the create, and hashes.
+    /// The coded values: numbers of the create, and hashes.
     VALUE = "bm_value": usize {
         VALUE_MODE = 0,
         VALUE_UID = 1,
@@ -225,8 +224,8 @@ group! {
         SECTION_RULES = 1,
         SECTION_TREES = 2,
         SECTION_FOREST = 3,
-        /// one of rules or trees, by what is told
-        SECTION_TOLD = 4,
+        /// rules or trees, by history scope
+        SECTION_SCOPED = 4,
     }
 }
 
@@ -240,7 +239,7 @@ pub const GROUPS: [Group; 13] = [
     PLACE,
     ATTRIBUTE,
     SOURCE,
-    TOLDS,
+    HISTORY_SCOPES_ENUM,
     TELLS,
     NAME_NUMBER,
     VALUE,

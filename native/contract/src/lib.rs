@@ -1,10 +1,10 @@
-//! What a create is, what a hint is and how an image is laid out: each is declared here, and
-//! everywhere else bound to it or generated from it.
+//! Declarations of creates, hints and the format of images. Other code uses them or is generated
+//! from them.
 
 pub mod create;
 mod group;
 pub mod hints;
+pub mod history_scope;
 pub mod image;
-pub mod told;
 
 pub use group::{Constant, Group};

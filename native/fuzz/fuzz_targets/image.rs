@@ -24,8 +24,9 @@ fuzz_target!(|bytes: &[u8]| {
     if bytes.len() < made::HEADER {
         return;
     }
-    let said = number(&bytes[12..]) as usize;
-    let size = if (made::HEADER..=bytes.len()).contains(&said) { said } else { bytes.len() };
+    let declared = number(&bytes[12..]) as usize;
+    let size =
+        if (made::HEADER..=bytes.len()).contains(&declared) { declared } else { bytes.len() };
     let Ok(image) = Image::read(&image(&bytes[..size])) else {
         return;
     };

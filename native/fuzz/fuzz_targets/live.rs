@@ -4,7 +4,7 @@
 
 use birthmark_live::header::Layout;
 use birthmark_live::words::{Words, WordsMut};
-use birthmark_live::{handles, Asked, Limits, Lookup, Place, Reader, Seen, WhyNot};
+use birthmark_live::{handles, Asked, Limits, Lookup, Place, Reader, Seen, StaleReason};
 use libfuzzer_sys::fuzz_target;
 use std::sync::atomic::AtomicU64;
 
@@ -46,13 +46,13 @@ fn look(memory: Memory, words: &[u64]) {
             .filter(|found| found.1.is_some())
             .count()
     });
-    assert!(matches!(found, Ok(_) | Err(WhyNot::Busy | WhyNot::Damaged)));
-    let mut told = Seen::default();
+    assert!(matches!(found, Ok(_) | Err(StaleReason::Busy | StaleReason::Damaged)));
+    let mut seen = Seen::default();
     let name = words.first().map(|word| word.to_le_bytes()).unwrap_or_default();
     let asked =
         Asked { name: Some(&name), place: Place::Path(b"/"), uid: Some(0), ..Asked::default() };
     let question = Lookup::default().question(&asked);
-    let _ = reader.look(|view| question.answer(view, &mut told));
+    let _ = reader.look(|view| question.answer(view, &mut seen));
     let limits = Limits { age: 1, lag: 1, loss: 1 };
     let _ = reader.read(&[words.first().copied(); 11], &limits, 0);
     let _ = (reader.facts(), reader.updates(), reader.is_superseded(), reader.follower());

@@ -1,5 +1,5 @@
 //! Any parts of a model file, behind a directory and checksums that are made right, and a create: no
-//! panic, no endless loop, and of what is read as a model, as much said as it has predicates, with
+//! panic, no endless loop, and an accepted model answers each of its predicates, with
 //! probabilities above 0 and below 1.
 //!
 //! The file ends with its last part; what follows is the create.
@@ -26,9 +26,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((parts, rest)) = split(bytes) else { return };
     let Ok(model) = Model::read(&laid(&made_right(&parts))) else { return };
     let create = create(rest).unwrap_or_default();
-    let said = model.say(&create);
-    assert_eq!(said.len(), model.predicates().len());
-    for probability in said.iter().filter_map(|said| said.probability) {
+    let answers = model.answer(&create);
+    assert_eq!(answers.len(), model.predicates().len());
+    for probability in answers.iter().filter_map(|answer| answer.probability) {
         assert!(0.0 < probability && probability < 1.0, "{probability}");
     }
     let answers = model.lookup(&create);
@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-// Changes one part, or the create, and lays out the file anew: else whatever makes a part longer
+// Changes one part, or the create, and lays out the file again: else whatever makes a part longer
 // would move those behind it away from where the directory says that they are.
 fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: u32| {
     let found = split(&bytes[..size]).filter(|_| !seed.is_multiple_of(8));

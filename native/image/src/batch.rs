@@ -15,18 +15,18 @@ use std::thread;
 
 /// Rows whose answers make one word per predicate.
 const BLOCK: usize = 64;
-/// Blocks that are worth a thread of their own.
+/// The least number of blocks that is worth a thread.
 const BLOCKS_PER_THREAD: usize = 256;
 
 /// The answers of each predicate, in the image's order, a row for each of `creates`.
 ///
-/// Of the columns, only those that the image uses must be there.
+/// Only the columns that the image uses are required.
 pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ColumnError> {
     let columns = Creates::of(creates, image.needs())?;
     let rows = creates.num_rows();
     let blocks = rows.div_ceil(BLOCK);
     let share = blocks.div_ceil(processors()).max(BLOCKS_PER_THREAD);
-    // One create is asked about while somebody waits: a thread would take longer than the answer.
+    // For a few creates, starting a thread would take longer than the lookups.
     let parts = match blocks <= share {
         true => vec![words(image, &columns, rows, 0..blocks)],
         false => in_threads(image, &columns, rows, share),
@@ -39,7 +39,7 @@ pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>
     Ok((0..image.predicates().len()).map(column).collect())
 }
 
-/// The words of all blocks, by threads of so many blocks each.
+/// The words of all blocks, by threads of `share` blocks each.
 fn in_threads(image: &Image, columns: &Creates, rows: usize, share: usize) -> Vec<Vec<Vec<u64>>> {
     let blocks = rows.div_ceil(BLOCK);
     thread::scope(|scope| {
@@ -123,7 +123,7 @@ impl<'a> Creates<'a> {
         }))
     }
 
-    /// One create; `row` must be one of the table's.
+    /// The create of a row.
     pub fn create(&self, row: usize) -> Create<'a> {
         let [mode, uid, gid] = self.owner.map_or([None; 3], |own| own.map(|own| get(own, row)));
         let client = self.client.and_then(|client| bytes(client, row));

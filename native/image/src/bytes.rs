@@ -3,14 +3,13 @@
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use std::cell::Cell;
 
-/// The block: every array in it is taken once, and they do not overlap, so that what is read is no
-/// larger than the block.
+/// The block. Its arrays must not exceed its size in total, so that reading takes bounded memory.
 pub struct Block<'a> {
     bytes: &'a Buffer,
     left: Cell<u64>,
 }
 
-/// A run of bytes whose length was checked when it was taken.
+/// A run of bytes within the block.
 #[derive(Clone, Copy)]
 pub struct Bytes<'a> {
     of: &'a Buffer,
@@ -58,7 +57,7 @@ impl<'a> Bytes<'a> {
         self.numbers(|row| u64::from(row.u32(0)) | u64::from(row.u32(4)) << 32)
     }
 
-    /// As numbers, where they are if the machine has them so.
+    /// As numbers, without a copy on little-endian machines.
     fn numbers<T: ArrowNativeType>(self, read: impl Fn(Bytes) -> T) -> ScalarBuffer<T> {
         match cfg!(target_endian = "little") {
             true => self.keep().into(),
@@ -75,17 +74,17 @@ impl<'a> Bytes<'a> {
         &self.of[self.begin..self.end]
     }
 
-    /// The byte at `at`, inside of what was taken.
+    /// The byte at `at`, inside of the run.
     pub fn u8(self, at: usize) -> u8 {
         self.all()[at]
     }
 
-    /// The number of 2 bytes at `at`, inside of what was taken.
+    /// The number of 2 bytes at `at`, inside of the run.
     pub fn u16(self, at: usize) -> u32 {
         u32::from(self.u8(at)) | u32::from(self.u8(at + 1)) << 8
     }
 
-    /// The number of 4 bytes at `at`, inside of what was taken.
+    /// The number of 4 bytes at `at`, inside of the run.
     pub fn u32(self, at: usize) -> u32 {
         self.u16(at) | self.u16(at + 2) << 16
     }

@@ -1,15 +1,15 @@
-//! What is known of a file at the moment it is created.
+//! Creates: the data known about a file at the moment of its create.
 
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 
-/// One create; what is not known is `None`.
+/// One create; unknown values are `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Create<'a> {
     /// The name that the create gives.
     pub name: Option<&'a [u8]>,
-    /// What was seen before it (`features.HISTORY`).
+    /// The history of files (`features.HISTORY`).
     pub history: Option<&'a [u8]>,
-    /// What was seen of names; where that is not known, `history` stands for it.
+    /// The history of names; if unknown, `history` replaces it.
     pub name_history: Option<&'a [u8]>,
     /// Mode, uid, gid, and [`birthmark_learn::encode::fnv1a`] of the client's text.
     pub values: [Option<u32>; 4],
@@ -18,12 +18,12 @@ pub struct Create<'a> {
 }
 
 impl Create<'_> {
-    /// How much its history tells.
-    pub fn told(&self) -> Told {
-        self.history.map_or(Told::Nothing, Told::of)
+    /// The scope of its history.
+    pub fn scope(&self) -> HistoryScope {
+        self.history.map_or(HistoryScope::Nothing, HistoryScope::of)
     }
 
-    /// The same create, as predicates about names see it.
+    /// The same create for predicates about names.
     pub fn of_name(&self) -> Self {
         Create { history: self.name_history.or(self.history), ..*self }
     }
@@ -34,7 +34,7 @@ pub fn hour(time: i64) -> u8 {
     time.div_euclid(3_600_000_000).rem_euclid(24) as u8
 }
 
-/// What lookups use besides the name.
+/// The data that lookups use besides the name.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
     /// Mode, uid and gid.
@@ -48,7 +48,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// What either uses.
+    /// The union of two.
     pub fn or(self, other: Needs) -> Needs {
         Needs {
             owner: self.owner || other.owner,

@@ -6,7 +6,7 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{BUCKET_MAX, HASH_BASIS, HASH_MIX, HASH_PRIME};
 use std::ops::Range;
 
-/// A hash of texts that is made byte by byte: FNV-1a.
+/// An incremental hash of texts: FNV-1a.
 #[derive(Clone, Copy)]
 pub struct Hash(u32);
 
@@ -39,7 +39,7 @@ pub struct Dictionary {
 /// Bytes of an entry.
 const ENTRY: usize = 16;
 
-/// An entry, as it is written.
+/// An entry in its format.
 #[derive(Clone, Copy)]
 struct Entry<'a>(&'a [u8; ENTRY]);
 
@@ -68,13 +68,13 @@ impl Dictionary {
         })
     }
 
-    /// The steps of finding a text, at most: its bucket, and the entries there.
+    /// Greatest number of steps of a lookup: the bucket, and its entries.
     pub fn steps(&self) -> u64 {
         let sizes = self.buckets.windows(2).map(|b| u64::from(b[1] - b[0]));
         1 + sizes.max().unwrap_or(0)
     }
 
-    /// The hash of no text.
+    /// The hash of an empty text.
     pub fn start(&self) -> Hash {
         Hash(HASH_BASIS ^ self.seed)
     }
@@ -84,7 +84,7 @@ impl Dictionary {
         self.find_hashed(kind, self.start().of(text), text)
     }
 
-    /// The same, where the text's hash is known.
+    /// The same, given the text's hash.
     pub fn find_hashed(&self, kind: usize, hash: Hash, text: &[u8]) -> Option<u32> {
         if self.kinds >> kind & 1 == 0 {
             return None;
@@ -110,7 +110,7 @@ impl Entry<'_> {
         u32::from_le_bytes(std::array::from_fn(|i| self.0[at + i]))
     }
 
-    /// Where in the text it is.
+    /// Its range in the text.
     fn place(self) -> Range<usize> {
         let begin = self.u32(4) as usize;
         begin..begin + usize::from(u16::from_le_bytes([self.0[8], self.0[9]]))

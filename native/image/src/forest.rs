@@ -3,7 +3,7 @@
 use super::bytes::{Block, Bytes};
 use super::create::{Create, Needs};
 use super::steps::{leaf_steps, search, search_steps, step};
-use super::{each_once, set, Answers};
+use super::{are_distinct, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{self as format, NAME_NUMBERS};
 use birthmark_learn::encode::{hashes, numbers};
@@ -11,7 +11,7 @@ use std::array::from_fn;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const HOURS: u8 = 24;
-/// Trees that are walked at the same time, so that one's memory is waited for with the others'.
+/// Number of trees walked at the same time, to overlap their memory accesses.
 const ABREAST: usize = format::ABREAST as usize;
 
 /// A section with forests over the same features.
@@ -22,13 +22,13 @@ pub struct Forest {
     groups: Vec<Group>,
 }
 
-/// Trees, and what their scores mean for predicates.
+/// Trees, and the outputs that their scores decide.
 #[derive(Debug)]
 struct Group {
     trees: Vec<Tree>,
-    /// Those of all trees.
+    /// The nodes of all trees.
     nodes: ScalarBuffer<u32>,
-    /// So many scores for each leaf of all trees.
+    /// `columns` scores for each leaf of all trees.
     scores: Buffer,
     columns: usize,
     outputs: Vec<Output>,
@@ -42,25 +42,25 @@ struct Tree {
     height: u64,
 }
 
-/// A predicate is a yes if the sum of the scores in its column is at least the threshold for what is
-/// told of a create.
+/// A predicate is a yes if the sum of the scores in its column is at least the threshold of the
+/// create's history scope.
 #[derive(Debug)]
 struct Output {
     predicate: usize,
     column: usize,
-    /// As the image has them.
-    calibrated: [u32; format::TOLD],
-    /// Those in force.
-    thresholds: [AtomicU32; format::TOLD],
+    /// The thresholds of the image.
+    calibrated: [u32; format::SCOPES],
+    /// The thresholds in force.
+    thresholds: [AtomicU32; format::SCOPES],
 }
 
 /// Bytes of an output.
-const OUTPUT: u32 = 4 + 4 * format::TOLD as u32;
+const OUTPUT: u32 = 4 + 4 * format::SCOPES as u32;
 
 /// The bytes of a create that forests split on.
 type Row = [u8; format::FEATURES_MAX as usize];
 
-/// Where a feature comes from.
+/// The source of a feature.
 #[derive(Debug)]
 enum Feature {
     History(usize),
@@ -82,7 +82,7 @@ struct Table {
 struct Node {
     feature: u8,
     threshold: u8,
-    /// From a split the way to its first child, behind which is the second; of a leaf its number.
+    /// The distance from a split to its first child, which the second follows; a leaf's number.
     further: usize,
 }
 
@@ -102,11 +102,11 @@ impl Forest {
         let read = |row| Group::read(block, row, features.len());
         let groups: Vec<Group> = collect(rows.map(read))?;
         let outputs = groups.iter().flat_map(|group| &group.outputs);
-        each_once(outputs.map(|output| output.predicate), predicates).then_some(())?;
+        are_distinct(outputs.map(|output| output.predicate), predicates).then_some(())?;
         Some(Forest { groups, features, tables })
     }
 
-    /// The steps of a lookup, at most.
+    /// Greatest number of steps of a lookup.
     pub fn steps(&self) -> u64 {
         let feature = |feature: &Feature| match feature {
             Feature::Code { table, .. } => 1 + search_steps(self.tables[*table].values.len()),
@@ -123,28 +123,34 @@ impl Forest {
         for (to, feature) in row.iter_mut().zip(&self.features) {
             *to = self.feature(feature, create, &seen);
         }
-        let told = create.told() as usize;
-        self.groups.iter().for_each(|group| group.lookup(&row, told, answers));
+        let scope = create.scope() as usize;
+        self.groups.iter().for_each(|group| group.lookup(&row, scope, answers));
     }
 
-    /// Puts a threshold in force for a predicate, if it answers that; or none but the image's own.
-    pub fn set_threshold(&self, predicate: usize, told: usize, threshold: Option<u32>) {
+    /// Puts a threshold in force for a predicate of the section; `None` restores the image's.
+    pub fn set_threshold(&self, predicate: usize, scope: usize, threshold: Option<u32>) {
         let outputs = self.groups.iter().flat_map(|group| &group.outputs);
         for output in outputs.filter(|output| output.predicate == predicate) {
-            output.thresholds[told].store(threshold.unwrap_or(output.calibrated[told]), Relaxed);
+            output.thresholds[scope].store(threshold.unwrap_or(output.calibrated[scope]), Relaxed);
         }
     }
 
-    /// The places of the predicates that it answers.
+    /// The image's thresholds of a predicate, if it is in the section.
+    pub fn calibrated(&self, predicate: usize) -> Option<[u32; format::SCOPES]> {
+        let mut outputs = self.groups.iter().flat_map(|group| &group.outputs);
+        outputs.find(|output| output.predicate == predicate).map(|output| output.calibrated)
+    }
+
+    /// The places of the section's predicates.
     pub fn predicates(&self) -> impl Iterator<Item = usize> + '_ {
         let outputs = self.groups.iter().flat_map(|group| &group.outputs);
         outputs.map(|output| output.predicate)
     }
 
-    /// Adds what the features come from, and what thresholds go by.
+    /// Adds the sources of the features, and the history if thresholds depend on its scope.
     pub fn add_needs(&self, needs: &mut Needs) {
         let mut outputs = self.groups.iter().flat_map(|group| &group.outputs);
-        needs.history |= outputs.any(Output::goes_by_what_is_told);
+        needs.history |= outputs.any(Output::depends_on_history_scope);
         for feature in &self.features {
             match feature {
                 Feature::History(_) => needs.history = true,
@@ -169,7 +175,7 @@ impl Forest {
     }
 }
 
-/// What features are made of, besides the history.
+/// The values of features, besides the history.
 struct Seen {
     numbers: [u8; NAME_NUMBERS],
     values: [Option<u32>; format::VALUES],
@@ -211,7 +217,7 @@ impl Group {
         walks.sum::<u64>() + leaves + self.outputs.len() as u64
     }
 
-    fn lookup(&self, row: &Row, told: usize, answers: &mut Answers) {
+    fn lookup(&self, row: &Row, scope: usize, answers: &mut Answers) {
         let mut sums = [0_u16; format::PREDICATES_MAX as usize];
         let sums = &mut sums[..self.columns];
         for eight in self.trees.chunks(ABREAST) {
@@ -224,16 +230,16 @@ impl Group {
         }
         step(self.outputs.len() as u64);
         for output in &self.outputs {
-            if u32::from(sums[output.column]) >= output.thresholds[told].load(Relaxed) {
+            if u32::from(sums[output.column]) >= output.thresholds[scope].load(Relaxed) {
                 set(answers, output.predicate);
             }
         }
     }
 
-    /// The numbers of the leaves that a row comes to in at most [`ABREAST`] trees.
+    /// The numbers of a row's leaves in at most [`ABREAST`] trees.
     fn leaves(&self, trees: &[Tree], row: &Row) -> [usize; ABREAST] {
         let mut at = from_fn(|lane| trees.get(lane).unwrap_or(&trees[0]).root);
-        // To ask each time whether all are at leaves takes longer than to go on once too often.
+        // Testing each time whether all are at leaves takes longer than one step too many.
         while self.go_on(&mut at, row) {
             self.go_on(&mut at, row);
         }
@@ -241,7 +247,7 @@ impl Group {
         at.map(|at| Node::of(self.nodes[at]).further)
     }
 
-    /// Goes one node further in each tree, or stays at a leaf: whether any was at a split.
+    /// Goes to the next node in each tree, or stays at a leaf; returns whether any was at a split.
     #[inline(always)]
     fn go_on(&self, at: &mut [usize; ABREAST], row: &Row) -> bool {
         let mut moved = false;
@@ -249,7 +255,7 @@ impl Group {
             let node = Node::of(self.nodes[*at]);
             let second = row[usize::from(node.feature)] > node.threshold;
             let next = *at + node.further + usize::from(second);
-            // Chosen, not skipped: to foresee it wrongly costs more.
+            // A conditional move, because a mispredicted branch costs more.
             *at = if node.is_leaf() { *at } else { next };
             moved |= !node.is_leaf();
         }
@@ -261,12 +267,12 @@ impl Group {
 impl Output {
     fn read(row: Bytes, columns: usize) -> Option<Self> {
         let (predicate, column) = (row.u16(0) as usize, row.u16(2) as usize);
-        let calibrated: [u32; format::TOLD] = from_fn(|told| row.u32(4 + 4 * told));
+        let calibrated: [u32; format::SCOPES] = from_fn(|scope| row.u32(4 + 4 * scope));
         let thresholds = calibrated.map(AtomicU32::new);
         (column < columns).then_some(Output { predicate, column, calibrated, thresholds })
     }
 
-    fn goes_by_what_is_told(&self) -> bool {
+    fn depends_on_history_scope(&self) -> bool {
         let [first, others @ ..] = self.thresholds.each_ref().map(|own| own.load(Relaxed));
         others.iter().any(|threshold| *threshold != first)
     }
@@ -322,11 +328,11 @@ impl Tree {
     }
 }
 
-/// The splits on the way to a leaf, at most; none of what is no tree.
+/// Greatest number of splits above a leaf; none if the nodes are not a tree.
 fn height(nodes: &[u32], leaves: usize, features: usize) -> Option<u64> {
     let (mut highest, mut free) = (0, 1);
-    let mut waiting = vec![(0, 0)];
-    while let Some((at, height)) = waiting.pop() {
+    let mut pending = vec![(0, 0)];
+    while let Some((at, height)) = pending.pop() {
         let node = Node::of(*nodes.get(at)?);
         highest = highest.max(height);
         if node.is_leaf() {
@@ -335,7 +341,7 @@ fn height(nodes: &[u32], leaves: usize, features: usize) -> Option<u64> {
         }
         let fits = usize::from(node.feature) < features && at + node.further == free;
         (fits && height < u64::from(format::HEIGHT_MAX)).then_some(())?;
-        waiting.extend([(free + 1, height + 1), (free, height + 1)]);
+        pending.extend([(free + 1, height + 1), (free, height + 1)]);
         free += 2;
     }
     (free == nodes.len()).then_some(highest)

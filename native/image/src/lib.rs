@@ -1,21 +1,21 @@
-//! Compiled images: what all predicates answer for a create, as one flat block
-//! (`docs/image-format.md`).
+//! Compiled images: the models of all predicates as one flat block (`docs/image-format.md`).
 //!
-//! Reading one checks it, once; after that every lookup stays inside of it, and ends after no more
-//! steps than it declares. What is large is left where it is, so that all who map one file share its
-//! memory.
+//! Reading an image validates it once. After that every lookup stays inside of the block, and takes
+//! no more steps than it declares. Large arrays are not copied, so that processes that map one file
+//! share its memory.
 
 mod batch;
 mod bytes;
-mod closed;
 mod create;
 mod dictionary;
 mod forest;
+pub mod regular;
 mod rules;
+mod scoped;
 mod steps;
+mod suppressed;
 #[cfg(test)]
 mod tests;
-mod told;
 mod trees;
 
 pub use batch::{predict, Creates};
@@ -26,23 +26,23 @@ pub use steps::counted;
 use arrow_buffer::Buffer;
 use birthmark_contract::image as format;
 use bytes::{Block, Bytes};
-use closed::Closed;
 use forest::Forest;
 use rules::Rules;
-use told::ByTold;
+use scoped::ScopedSection;
+use suppressed::SuppressedPredicates;
 use trees::Trees;
 
 pub use format::{STEPS_MAX, STEPS_NAME, VERSION};
 
-/// At most so many predicates, in words of 64.
+/// Words of 64 bits for all predicates.
 const WORDS: usize = format::WORDS_MAX as usize;
-/// What an image begins at a multiple of.
+/// The alignment of an image.
 const ALIGNED: usize = 8;
 
 /// One bit per predicate: bit `i % 64` of word `i / 64` is the answer of predicate `i`.
 pub type Answers = [u64; WORDS];
 
-/// Why bytes are no image. The numbers are `enum bm_status` of C.
+/// Invalid bytes of an image. The numbers are `enum bm_status` of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", format::STATUS_TEXTS[*self as usize])]
 pub enum ImageError {
@@ -50,19 +50,19 @@ pub enum ImageError {
     Truncated = format::TRUNCATED as isize,
     /// Other magic bytes.
     NoImage = format::NO_IMAGE as isize,
-    /// A version that is not known here.
+    /// An unknown version.
     #[error("{} ({VERSION})", format::STATUS_TEXTS[format::NEWER])]
     Newer = format::NEWER as isize,
     /// More bytes than the header says.
     Trailing = format::TRAILING as isize,
     /// Not the bytes that were written.
     Checksum = format::CHECKSUM as isize,
-    /// The right checksum, but not as the format says.
+    /// The right checksum, but not the format.
     Malformed = format::MALFORMED as isize,
     /// A version that is no longer read.
     #[error("{} ({VERSION})", format::STATUS_TEXTS[format::OLDER])]
     Older = format::OLDER as isize,
-    /// More steps than it declares, or than there may be.
+    /// More steps than it declares, or than are allowed.
     Costly = format::COSTLY as isize,
 }
 
@@ -86,13 +86,13 @@ impl Predicate {
     }
 }
 
-/// A checked image.
+/// A valid image.
 #[derive(Debug)]
 pub struct Image {
     predicates: Vec<Predicate>,
     sections: Vec<Section>,
     steps: u32,
-    closed: Closed,
+    suppressed: SuppressedPredicates,
 }
 
 #[derive(Debug)]
@@ -100,18 +100,18 @@ enum Section {
     Rules(Rules),
     Trees(Trees),
     Forest(Forest),
-    /// Of predicates about names.
+    /// A forest of predicates about names.
     NameForest(Forest),
-    ByTold(Box<ByTold>),
+    Scoped(Box<ScopedSection>),
 }
 
 impl Image {
-    /// Reads a copy of an image, as `bm_image_check` checks it.
+    /// Reads a copy of an image, validated as by `bm_image_check`.
     pub fn read(bytes: &[u8]) -> Result<Self, ImageError> {
         Self::open(Buffer::from(bytes))
     }
 
-    /// Reads an image where it is, as `bm_image_check` checks it. It must stay as it is.
+    /// Reads an image in place, validated as by `bm_image_check`. The bytes must not change.
     pub fn open(bytes: Buffer) -> Result<Self, ImageError> {
         let aligned = (bytes.as_ptr() as usize).is_multiple_of(ALIGNED);
         let bytes = if aligned { bytes } else { Buffer::from(bytes.as_slice()) };
@@ -138,8 +138,8 @@ impl Image {
             .rows(format::SECTION_ENTRY as usize)
             .map(|entry| Section::read(block, entry, &predicates));
         let sections = sections.collect::<Option<_>>()?;
-        let closed = Closed::none(&predicates);
-        Some(Image { sections, predicates, steps, closed })
+        let suppressed = SuppressedPredicates::none(&predicates);
+        Some(Image { sections, predicates, steps, suppressed })
     }
 
     /// The predicates, in the order of the answers' bits.
@@ -147,8 +147,7 @@ impl Image {
         &self.predicates
     }
 
-    /// The steps that a lookup takes at most, with a name of [`STEPS_NAME`] bytes or fewer, as the
-    /// image declares them.
+    /// The declared greatest number of steps of a lookup, for names of at most [`STEPS_NAME`] bytes.
     pub fn steps(&self) -> u32 {
         self.steps
     }
@@ -159,35 +158,45 @@ impl Image {
         for section in &self.sections {
             section.lookup(create, &mut answers);
         }
-        self.opened(create, answers)
+        self.apply_suppression(create, answers)
     }
 
-    /// Lets a predicate, by its place, never be a yes where so much is told, by its place, too; or
-    /// be one again.
-    pub fn close(&self, predicate: usize, told: usize, closed: bool) {
-        self.closed.set(predicate, told, closed);
+    /// Suppresses (or re-enables) yes answers of a predicate at one history scope, each by its place.
+    pub fn suppress(&self, predicate: usize, scope: usize, suppressed: bool) {
+        self.suppressed.set(predicate, scope, suppressed);
     }
 
-    /// Answers about a create without a yes of predicates that are closed.
-    pub fn opened(&self, create: &Create, answers: Answers) -> Answers {
-        self.closed.without(create, answers)
+    /// The answers about a create without those that are suppressed.
+    pub fn apply_suppression(&self, create: &Create, answers: Answers) -> Answers {
+        self.suppressed.without(create, answers)
     }
 
-    /// Puts a threshold of scores' sums in force from the next lookup on: that of a predicate, by its
-    /// place, for what is told, by its place, too. None is the image's own again; `u32::MAX` is
-    /// never a yes. Where no forest answers the predicate, nothing changes.
-    pub fn set_threshold(&self, predicate: usize, told: usize, threshold: Option<u32>) {
+    /// Puts a threshold of scores' sums in force from the next lookup on, for a predicate and a
+    /// history scope, each by its place. `None` restores the image's; `u32::MAX` abstains. Without a
+    /// forest for the predicate, nothing changes.
+    pub fn set_threshold(&self, predicate: usize, scope: usize, threshold: Option<u32>) {
         for section in &self.sections {
             if let Section::Forest(forest) | Section::NameForest(forest) = section {
-                forest.set_threshold(predicate, told, threshold);
+                forest.set_threshold(predicate, scope, threshold);
             }
         }
     }
 
-    /// Whether lookups use more than the name.
+    /// The image's thresholds of a predicate, by its place, for each history scope; none if no
+    /// forest answers it.
+    pub fn calibrated(&self, predicate: usize) -> Option<[u32; format::SCOPES]> {
+        self.sections.iter().find_map(|section| match section {
+            Section::Forest(forest) | Section::NameForest(forest) => forest.calibrated(predicate),
+            _ => None,
+        })
+    }
+
+    /// The data that lookups use besides the name.
     pub fn needs(&self) -> create::Needs {
-        let mut needs =
-            create::Needs { history: self.closed.goes_by_what_is_told(), ..Default::default() };
+        let mut needs = create::Needs {
+            history: self.suppressed.depends_on_history_scope(),
+            ..Default::default()
+        };
         for section in &self.sections {
             section.add_needs(&mut needs);
         }
@@ -202,15 +211,14 @@ impl Section {
             format::SECTION_FOREST => {
                 Forest::read(block, offset, predicates.len()).map(|own| Self::of(own, predicates))
             }
-            format::SECTION_TOLD => {
-                ByTold::read(block, offset, predicates).map(|own| Section::ByTold(Box::new(own)))
-            }
-            _ => Self::read_untold(block, entry, predicates.len()),
+            format::SECTION_SCOPED => ScopedSection::read(block, offset, predicates)
+                .map(|own| Section::Scoped(Box::new(own))),
+            _ => Self::read_plain_section(block, entry, predicates.len()),
         }
     }
 
-    /// Reads one that answers the same whatever is told.
-    fn read_untold(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
+    /// Reads a section that answers independently of the history scope.
+    fn read_plain_section(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
         let offset = entry.u32(4);
         match entry.u32(0) as usize {
             format::SECTION_RULES => Rules::read(block, offset, predicates).map(Section::Rules),
@@ -219,7 +227,7 @@ impl Section {
         }
     }
 
-    /// A forest by what its predicates are about: those of a section are of one subject.
+    /// A forest's section by the subject of its predicates, which all have the same.
     fn of(forest: Forest, predicates: &[Predicate]) -> Self {
         let about_names = forest.predicates().all(|place| predicates[place].is_about_names());
         match about_names {
@@ -228,14 +236,14 @@ impl Section {
         }
     }
 
-    /// Adds the predicates that it says yes to.
+    /// Adds the predicates that are a yes.
     fn lookup(&self, create: &Create, answers: &mut Answers) {
         match self {
             Section::Rules(rules) => rules.lookup(create, answers),
             Section::Trees(trees) => trees.lookup(create, answers),
             Section::Forest(forest) => forest.lookup(create, answers),
             Section::NameForest(forest) => forest.lookup(&create.of_name(), answers),
-            Section::ByTold(section) => section.lookup(create, answers),
+            Section::Scoped(section) => section.lookup(create, answers),
         }
     }
 
@@ -244,17 +252,17 @@ impl Section {
             Section::Rules(_) => {}
             Section::Trees(_) => needs.owner = true,
             Section::Forest(forest) | Section::NameForest(forest) => forest.add_needs(needs),
-            Section::ByTold(section) => section.add_needs(needs),
+            Section::Scoped(section) => section.add_needs(needs),
         }
     }
 
-    /// The steps that a lookup takes in it, at most.
+    /// Greatest number of steps of a lookup in it.
     fn steps(&self) -> u64 {
         match self {
             Section::Rules(rules) => rules.steps(),
             Section::Trees(trees) => trees.steps(),
             Section::Forest(forest) | Section::NameForest(forest) => forest.steps(),
-            Section::ByTold(section) => section.steps(),
+            Section::Scoped(section) => section.steps(),
         }
     }
 }
@@ -306,14 +314,14 @@ fn set(answers: &mut Answers, predicate: usize) {
     answers[predicate / 64] |= 1 << (predicate % 64);
 }
 
-/// Whether each predicate is one of so many, and none is there twice.
-fn each_once(predicates: impl IntoIterator<Item = usize>, count: usize) -> bool {
-    let mut taken = Answers::default();
+/// Whether all predicates are below `count`, and distinct.
+fn are_distinct(predicates: impl IntoIterator<Item = usize>, count: usize) -> bool {
+    let mut seen = Answers::default();
     predicates.into_iter().all(|predicate| {
-        let free = predicate < count && taken[predicate / 64] >> (predicate % 64) & 1 == 0;
-        if free {
-            set(&mut taken, predicate);
+        let is_new = predicate < count && seen[predicate / 64] >> (predicate % 64) & 1 == 0;
+        if is_new {
+            set(&mut seen, predicate);
         }
-        free
+        is_new
     })
 }

@@ -1,4 +1,4 @@
-//! Components of names, each with the predicates that it says yes and no to.
+//! Rules: components of names, each with the predicates for which it is a yes, and a no.
 
 use super::bytes::Block;
 use super::create::Create;
@@ -11,7 +11,7 @@ use birthmark_contract::image as format;
 const PREFIX: usize = format::PREFIX_LEN as usize;
 const PLACES: usize = format::PLACES;
 
-/// Where in a name a component stands; the number is its kind in the dictionary.
+/// The position of a component in a name; the number is its kind in the dictionary.
 #[derive(Clone, Copy)]
 enum Place {
     Whole = format::WHOLE as isize,
@@ -58,12 +58,12 @@ impl Rules {
         Some(Rules { dictionary: Dictionary::read(block, head, count)?, masks, words, order })
     }
 
-    /// The steps of a lookup, at most: of each component its text and mask.
+    /// Greatest number of steps of a lookup: text and mask of each component.
     pub fn steps(&self) -> u64 {
         u64::from(format::COMPONENTS_MAX) * (self.dictionary.steps() + 1)
     }
 
-    /// Adds the predicates that the rules say yes to.
+    /// Adds the predicates for which the rules decide yes.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
         let mut votes = Votes::default();
         if let Some(name) = create.name {
@@ -80,7 +80,7 @@ impl Rules {
         }
     }
 
-    /// Hashes each component on one way through the name, and asks for it.
+    /// Hashes all components in one pass over the name, and looks each up.
     fn vote_all(&self, name: &[u8], votes: &mut Votes) {
         let (mut whole, mut piece) = (self.dictionary.start(), self.dictionary.start());
         let (mut start, mut place) = (0, Place::First);

@@ -50,7 +50,7 @@ fn every_flipped_bit_and_every_other_length_is_refused() {
 }
 
 #[test]
-fn what_is_wrong_is_told_apart() {
+fn faults_are_distinguished() {
     let mut newer = smallest();
     newer[8] = 4;
     assert_eq!(Image::read(&newer).unwrap_err(), ImageError::Newer);

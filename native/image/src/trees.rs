@@ -4,7 +4,7 @@ use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::Dictionary;
 use super::steps::{search, search_steps, step};
-use super::{each_once, set, Answers};
+use super::{are_distinct, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{
     ATTRS as ATTRIBUTES, ATTR_FIRST as FIRST, ATTR_LAST as LAST, ATTR_MIDDLE as MIDDLE,
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 const LEAF: u8 = birthmark_contract::image::LEAF as u8;
 
-/// The code of a value that no tree knows.
+/// The code of a value that is in no tree.
 const UNSEEN: u32 = u32::MAX;
 
 /// Codes of a create's attributes: 0 if unknown, else the value's place from 1.
@@ -24,9 +24,9 @@ type Codes = [u32; ATTRIBUTES];
 pub struct Trees {
     texts: Dictionary,
     numbers: [ScalarBuffer<u32>; 3],
-    /// The nodes, and one more, whose edges begin where those of the last end.
+    /// The nodes, and a last one whose edges begin at the end of all edges.
     nodes: Buffer,
-    /// Of each edge a code and a node.
+    /// A code and a node for each edge.
     edges: ScalarBuffer<u32>,
     trees: Vec<(usize, usize)>,
 }
@@ -37,7 +37,7 @@ const NODE: usize = 8;
 struct Node {
     attribute: u8,
     answer: bool,
-    /// From it on, at most.
+    /// Greatest number of steps from it on.
     steps: u64,
     edges: Range<usize>,
 }
@@ -63,12 +63,12 @@ impl Trees {
         (read.ends() && read.trees_fit(predicates)).then_some(read)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     fn len(&self) -> usize {
         self.nodes.len() / NODE - 1
     }
 
-    /// The node at a place, if it is as the format says.
+    /// The node at a place, if it is valid.
     fn node(&self, place: usize) -> Option<Node> {
         let (rows, _) = self.nodes.as_chunks::<NODE>();
         Node::read(rows.get(place)?, rows.get(place + 1)?)
@@ -78,8 +78,8 @@ impl Trees {
         self.edges.as_chunks().0
     }
 
-    /// Whether every node's edges are there, in order, and lead to later nodes, and it declares the
-    /// steps from it on.
+    /// Whether every node's edges exist, ascend and lead to later nodes, and its declared steps are
+    /// enough.
     fn ends(&self) -> bool {
         let ends = |place: usize| {
             let node = self.node(place)?;
@@ -97,22 +97,22 @@ impl Trees {
 
     fn trees_fit(&self, predicates: usize) -> bool {
         self.trees.iter().all(|(root, _)| *root < self.len())
-            && each_once(self.trees.iter().map(|(_, predicate)| *predicate), predicates)
+            && are_distinct(self.trees.iter().map(|(_, predicate)| *predicate), predicates)
     }
 
-    /// The steps from a node on, at most.
+    /// Greatest number of steps from a node on.
     fn steps_from(&self, place: usize) -> u64 {
         self.node(place).map_or(0, |node| node.steps)
     }
 
-    /// The steps of a lookup, at most.
+    /// Greatest number of steps of a lookup.
     pub fn steps(&self) -> u64 {
         let numbers = self.numbers.iter().map(|numbers| search_steps(numbers.len()));
         let trees = self.trees.iter().map(|(root, _)| self.steps_from(*root));
         3 * self.texts.steps() + numbers.sum::<u64>() + trees.sum::<u64>()
     }
 
-    /// Adds the predicates whose trees say yes.
+    /// Adds the predicates whose trees answer yes.
     pub fn lookup(&self, create: &Create, answers: &mut Answers) {
         let codes = self.codes_of(create);
         for &(root, predicate) in &self.trees {

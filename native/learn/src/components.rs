@@ -1,8 +1,8 @@
 //! The components of file names (thesis Figure 6.2), matched over whole columns. `count` counts them,
 //! `rules` decides by them.
 //!
-//! A component is kept as the bytes of its piece and where it is anchored; it is written out as a
-//! regular expression only where it leaves this module.
+//! A component is stored as the bytes of its piece and its anchors, and rendered as a regular
+//! expression only at the module's boundary.
 
 use arrow_array::{Array, BinaryArray, Int32Array};
 use arrow_schema::ArrowError;
@@ -12,13 +12,13 @@ use std::borrow::Cow;
 pub mod count;
 pub mod rules;
 
-/// How many bytes the optional prefix component has; only longer names have one.
+/// Length in bytes of the optional prefix component; only longer names have one.
 const PREFIX: usize = 5;
 
-/// Why names cannot be counted or matched.
+/// An error in counting or matching names.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentError {
-    /// A rule is none, by its place from 0.
+    /// The rule at this index is not a component.
     #[error("rule {0} is not a name component")]
     Rule(usize),
     /// Rules and their bounds are not of one length.
@@ -32,7 +32,7 @@ pub enum ComponentError {
     /// The components do not fit into one column.
     #[error("components of {0} bytes, expected fewer than 2^31")]
     Long(usize),
-    /// The counts could not be made a table, which is a defect.
+    /// The table of counts is invalid, which is a defect.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
 }
@@ -59,13 +59,13 @@ impl<'a> Component<'a> {
         out
     }
 
-    /// How many bytes it is then.
+    /// The length of its rendering in bytes.
     fn written(&self) -> usize {
         let operators = self.text.iter().filter(|&&byte| is_operator(byte)).count();
         usize::from(self.starts) + self.text.len() + operators + usize::from(self.ends)
     }
 
-    /// Adds it to `out`, as [`Component::render`] has it.
+    /// Appends its rendering ([`Component::render`]) to `out`.
     fn write(&self, out: &mut Vec<u8>) {
         if self.starts {
             out.push(b'^');
@@ -81,7 +81,7 @@ impl<'a> Component<'a> {
         }
     }
 
-    /// The component that renders as `regex`; `None` where none does.
+    /// The component that renders as `regex`; `None` if there is none.
     pub fn parse(regex: &'a [u8]) -> Option<Self> {
         let (starts, mut rest) = match regex.strip_prefix(b"^") {
             Some(rest) => (true, rest),
@@ -120,7 +120,7 @@ fn unescape(escaped: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(Cow::Owned(text))
 }
 
-/// What a component is to a name, in the order in which `rules` asks them.
+/// The role of a component in a name, in the order of precedence of `rules`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// The whole name.
@@ -133,7 +133,7 @@ pub enum Role {
     Last,
     /// The piece before its first period.
     First,
-    /// No part of it: what is true of every name ([`rules::ANY`]).
+    /// No part of it: true of every name ([`rules::ANY`]).
     Any,
 }
 
@@ -158,7 +158,7 @@ pub fn split<'a>(name: &'a [u8], prefix: bool, out: &mut Vec<(Role, Component<'a
     }
 }
 
-/// Returns the names that `components` are the whole of; null for the others.
+/// Returns the names of whole-name `components`; null for the others.
 pub fn whole_names(components: &BinaryArray) -> BinaryArray {
     let name = |component| {
         let whole = Component::parse(component).filter(|c| c.starts && c.ends)?;
@@ -167,7 +167,7 @@ pub fn whole_names(components: &BinaryArray) -> BinaryArray {
     components.iter().map(|component| component.and_then(name)).collect()
 }
 
-/// Finds for each name the first of `rules` that is among its components; null where none is.
+/// Finds for each name the first of `rules` that is among its components; null without any.
 ///
 /// A rule is a component as [`Component::render`] writes it; anything else is an error.
 pub fn first_match(
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rendered_can_be_parsed() {
+    fn rendered_components_can_be_parsed() {
         for name in [&b"a\\$.b^.$"[..], b"", b".", b"\\", b"x$", b"^x", b"[a]{2}.(b|c)?"] {
             let mut components = Vec::new();
             split(name, true, &mut components);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_renders_from_nothing_is_refused() {
+    fn other_expressions_are_refused() {
         for regex in [&b"a.b"[..], b"a\\", b"\\a", b"a$b", b"$^", b"a*"] {
             assert_eq!(Component::parse(regex), None, "{regex:?}");
         }

@@ -1,5 +1,5 @@
-//! File names as small numbers, for a forest to split on: counts and lengths that saturate at 255,
-//! and hashes of what remains of a name once its numbers are taken out of it.
+//! File names as small numbers, for forests: counts and lengths that saturate at 255, and hashes of
+//! a name with its numbers folded.
 //!
 //! All of it is integer arithmetic over the bytes of one name, so that C repeats it exactly.
 
@@ -31,8 +31,8 @@ pub fn numbers(name: &[u8]) -> [u8; NAME_NUMBERS] {
     ]
 }
 
-/// The hashes of a name's shape, and of its shape from the last period on (0 where it has none).
-/// `folded` is where shapes are made.
+/// The hashes of a name's shape, and of its shape from the last period on (0 without one).
+/// `folded` is scratch memory.
 pub fn hashes(name: &[u8], folded: &mut Vec<u8>) -> (u32, u32) {
     shape(name, folded);
     let suffix = memchr::memrchr(b'.', folded).map_or(0, |dot| fnv1a(&folded[dot..]));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn random_words_are_told_from_words() {
+    fn random_words_differ_from_words() {
         let names = [("tmp.aB3xYz", 1), ("tmp.abcdef", 0), ("tmp.Budget", 0), ("aB3xYzq", 0)];
         for (name, expected) in names {
             assert_eq!(numbers(name.as_bytes())[10], expected, "{name}");

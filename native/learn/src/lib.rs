@@ -1,5 +1,5 @@
-//! What models learn from: components and numbers of names, what was seen before a create, sums of
-//! a forest's splits and how its trees grow, and how certain an answer is.
+//! Learning: components and numbers of names, histories of creates, the growth and sums of forests,
+//! and the certainty of answers.
 
 pub mod certainty;
 pub mod components;

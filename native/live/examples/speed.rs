@@ -1,9 +1,9 @@
-//! What a lookup costs, alone and beside a writer:
+//! The cost of a lookup, alone and beside a writer:
 //! `cargo run --release -p birthmark-live --example speed [DIRECTORY]`, best on tmpfs.
 
 use birthmark_learn::history::{Create, Namer, Record};
 use birthmark_live::{
-    Asked, Limits, Lookup, Place, Publisher, Report, Seen, SharedHistory, State, WhyNot,
+    Asked, Limits, Lookup, Place, Publisher, Report, Seen, SharedHistory, StaleReason, State,
 };
 use rustix::time::{clock_gettime, ClockId};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn processor() -> f64 {
 fn measure(how: &str, path: &Path) {
     let mut history = SharedHistory::new(path, LIMITS);
     let creates: Vec<Given> = (0..100_000).map(|at| given(at * 7907 % CREATES)).collect();
-    let (mut lookup, mut told, mut busy) = (Lookup::default(), Seen::default(), 0);
+    let (mut lookup, mut seen, mut busy) = (Lookup::default(), Seen::default(), 0);
     let mut times = Vec::with_capacity(LOOKUPS);
     let began = processor();
     for at in 0..LOOKUPS {
@@ -140,10 +140,10 @@ fn measure(how: &str, path: &Path) {
             time: Some(5),
         };
         let from = Instant::now();
-        let found = lookup.tell(&mut history, &asked, &mut told);
+        let found = lookup.tell(&mut history, &asked, &mut seen);
         let time = from.elapsed().as_nanos() as u64;
         times.push(time);
-        busy += if found.err() == Some(WhyNot::Busy) { time } else { 0 };
+        busy += if found.err() == Some(StaleReason::Busy) { time } else { 0 };
     }
     let mean = (processor() - began) * 1e9 / LOOKUPS as f64;
     let busy = 100.0 * busy as f64 / times.iter().sum::<u64>() as f64;

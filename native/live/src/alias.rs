@@ -1,4 +1,4 @@
-//! What a directory is called by who asks: an NFS client's handle, a kernel's inode, a path.
+//! Aliases of directories: an NFS client's handle, a kernel's inode, or a path.
 
 use super::handles::{self, Inode};
 use super::reader::Directory;
@@ -8,26 +8,26 @@ const HANDLE: u64 = 1;
 const INODE: u64 = 2;
 const PATH: u64 = 3;
 
-/// That of a file handle.
+/// The alias of a file handle.
 pub fn of_handle(handle: &[u8]) -> u64 {
     combine(HANDLE, hash(handle))
 }
 
-/// That of an inode: `system` is how the server names the file system, as
-/// [`crate::handles::Inode`] has it.
+/// The alias of an inode; `system` is the server's name of the file system, as in
+/// [`crate::handles::Inode`].
 pub fn of_inode(system: &[u8], fileid: u64) -> u64 {
     combine(combine(INODE, hash(system)), fileid)
 }
 
-/// That of a path, as whoever fills the history and whoever asks agree to write it. A slash at its
-/// end says nothing.
+/// The alias of a path, which follower and client write in the same form. A trailing slash is
+/// ignored.
 pub fn of_path(path: &[u8]) -> u64 {
     let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
     combine(PATH, hash(&path[..end]))
 }
 
-/// A directory, and all that it is called by: its handle, the inode that the handle means, and its
-/// path, if that is known. `shape` is the hash of its own name's shape.
+/// A directory, and all its aliases: its handle, the handle's inode, and its path, if known. `shape`
+/// is the hash of its own name's shape.
 pub fn of_directory(
     handle: &[u8],
     path: Option<&[u8]>,

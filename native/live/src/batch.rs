@@ -1,6 +1,6 @@
 //! Many creates at once, as Arrow columns.
 
-use super::freshness::WhyNot;
+use super::freshness::StaleReason;
 use super::live::Live;
 use super::lookup::{Asked, Place, Seen};
 use arrow_array::builder::FixedSizeBinaryBuilder;
@@ -9,41 +9,40 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Int8Array, LargeBinaryArray, PrimitiveArray, RecordBatch,
     StringArray,
 };
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 use birthmark_learn::history::{Create, Creates, Error, BYTES};
 use birthmark_trace::columns::{bytes, get, Source};
 use std::sync::Arc;
 
-/// Tells each create what was seen before it: `history` and `name_history` (null where there is
-/// nothing to tell from), `told`, the word of its [`Told`], and `why`, that of [`WhyNot`] where that
-/// is nothing.
+/// Looks up the history of each create: `history` and `name_history` (null if the live history is
+/// stale), `told`, the word of its [`HistoryScope`], and `why`, that of a [`StaleReason`].
 ///
-/// The columns are those of a history's creates (`features/history.py`). `directory_system` and
-/// `directory_inode`, or `directory_path`, may be there as well: the first of the three ways in
-/// which a row tells its directory counts.
+/// The columns are those of a history's creates (`features/history.py`), optionally with
+/// `directory_system` and `directory_inode`, or `directory_path`. The first of the three names of a
+/// row's directory counts.
 pub fn tell(live: &Live, creates: &RecordBatch) -> Result<RecordBatch, Error> {
     let (places, creates) = (Places::new(creates)?, Creates::new(creates, "time")?);
     let rows = creates.rows();
     let mut seen = Seen::default();
     let [mut histories, mut of_names] =
         [(); 2].map(|()| FixedSizeBinaryBuilder::with_capacity(rows, BYTES as i32));
-    let (mut levels, mut whys) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let (mut scopes, mut whys) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
     for row in 0..rows {
         let create = creates.row(row);
         let Create { name, dir_name, mode, uid, client, .. } = create;
         let (place, time) = (places.row(&create, row), get(creates.time, row));
         let asked = Asked { name, place, dir_name, mode, uid, client, time };
         match live.tell(&asked, &mut seen) {
-            Ok(found) => {
+            Ok(answer) => {
                 histories.append_value(seen.files)?;
                 of_names.append_value(seen.names)?;
-                levels.push(found.told as i8);
+                scopes.push(answer.scope as i8);
                 whys.push(None);
             }
             Err(why) => {
                 histories.append_null();
                 of_names.append_null();
-                levels.push(Told::Nothing as i8);
+                scopes.push(HistoryScope::Nothing as i8);
                 whys.push(Some(why as i8));
             }
         }
@@ -51,8 +50,8 @@ pub fn tell(live: &Live, creates: &RecordBatch) -> Result<RecordBatch, Error> {
     let columns: [(&str, ArrayRef); 4] = [
         ("history", Arc::new(histories.finish())),
         ("name_history", Arc::new(of_names.finish())),
-        ("told", words(Int8Array::from(levels), &Told::ALL.map(Told::word))?),
-        ("why", words(Int8Array::from(whys), &WhyNot::ALL.map(WhyNot::word))?),
+        ("told", words(Int8Array::from(scopes), &HistoryScope::ALL.map(HistoryScope::word))?),
+        ("why", words(Int8Array::from(whys), &StaleReason::ALL.map(StaleReason::word))?),
     ];
     Ok(RecordBatch::try_from_iter(columns)?)
 }
@@ -62,7 +61,7 @@ fn words(numbers: Int8Array, words: &[&str]) -> Result<ArrayRef, Error> {
     Ok(Arc::new(DictionaryArray::<Int8Type>::try_new(numbers, words)?))
 }
 
-/// The columns that tell directories otherwise than by handles.
+/// The columns that name directories other than by handles.
 struct Places<'a> {
     inode: Option<(&'a LargeBinaryArray, &'a PrimitiveArray<UInt64Type>)>,
     path: Option<&'a LargeBinaryArray>,

@@ -1,4 +1,4 @@
-//! What changed in a shared history, for who keeps a copy of it on another machine.
+//! Changes of a shared history, for copies on other machines.
 
 use super::alias;
 use super::reader::Directory;
@@ -12,78 +12,77 @@ use birthmark_trace::columns::{get, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Keys that were forgotten, records by key, and directories by alias with when they were used last.
+/// Evicted keys, records by key, and directories by alias with the time of their last use.
 ///
-/// A copy is brought up to date by taking out of it what was forgotten, then putting in the rest.
-/// Keys are those of the file: of which subject they are is told by them.
+/// To update a copy, remove the evicted keys, then put the rest. Keys are those of the file, which
+/// include the subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    forgotten: BTreeSet<u64>,
+    evicted: BTreeSet<u64>,
     records: BTreeMap<u64, Record>,
     directories: BTreeMap<u64, (Directory, i64)>,
 }
 
 impl Changes {
-    /// A key was forgotten.
+    /// Adds the eviction of a key.
     pub fn remove(&mut self, key: u64) {
         self.records.remove(&key);
-        self.forgotten.insert(key);
+        self.evicted.insert(key);
     }
 
-    /// What is known under a key.
+    /// Adds the record of a key.
     pub fn put(&mut self, key: u64, record: Record) {
         self.records.insert(key, record);
     }
 
-    /// What an alias means, and when that was used last, in microseconds since the epoch.
+    /// Adds the directory of an alias, and its last use in microseconds since the epoch.
     pub fn directory(&mut self, alias: u64, directory: Directory, at: i64) {
         self.directories.insert(alias, (directory, at));
     }
 
-    /// What a directory is called ([`Writer::call`]).
+    /// Adds all aliases of a directory ([`Writer::call`]).
     pub fn call(&mut self, handle: &[u8], path: Option<&[u8]>, shape: Option<u64>, at: i64) {
         let (directory, aliases) = alias::of_directory(handle, path, shape);
         aliases.for_each(|alias| self.directory(alias, directory, at));
     }
 
-    /// What came later comes to it.
+    /// Adds later changes.
     pub fn merge(&mut self, later: &Changes) {
-        later.forgotten.iter().for_each(|&key| self.remove(key));
+        later.evicted.iter().for_each(|&key| self.remove(key));
         self.records.extend(&later.records);
         self.directories.extend(&later.directories);
     }
 
-    /// Takes so many rows out, those first that are to be done first.
+    /// Removes and returns the first `rows` rows, in the order in which they must be applied.
     pub fn take(&mut self, rows: usize) -> Changes {
-        let forgotten = pop(rows, || self.forgotten.pop_first());
-        let left = rows - forgotten.len();
+        let evicted = pop(rows, || self.evicted.pop_first());
+        let left = rows - evicted.len();
         let records = pop(left, || self.records.pop_first());
         let left = left - records.len();
         let directories = pop(left, || self.directories.pop_first());
         Changes {
-            forgotten: forgotten.into_iter().collect(),
+            evicted: evicted.into_iter().collect(),
             records: records.into_iter().collect(),
             directories: directories.into_iter().collect(),
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
-        self.forgotten.len() + self.records.len() + self.directories.len()
+        self.evicted.len() + self.records.len() + self.directories.len()
     }
 
-    /// Puts all into another history, from its next commit on.
+    /// Applies the changes to another history, from its next commit on.
     pub fn write<W: WordsMut>(&self, writer: &mut Writer<W>) {
-        self.forgotten.iter().for_each(|&key| writer.remove(key));
+        self.evicted.iter().for_each(|&key| writer.remove(key));
         self.records.iter().for_each(|(&key, record)| writer.put(key, record));
         for (&alias, (directory, at)) in &self.directories {
             writer.directory(alias, directory, *at);
         }
     }
 
-    /// The keys that were forgotten; the records, with the columns of `History::to_batch`; the
-    /// directories: `key` is an alias, `directory` and `shape` are those of [`Directory`], `used`
-    /// says when.
+    /// The evicted keys; the records, with the columns of `History::to_batch`; and the directories:
+    /// `key` is an alias, `directory` and `shape` are those of [`Directory`], `used` is the time.
     pub fn to_arrow(&self) -> Result<(UInt64Array, RecordBatch, RecordBatch), Error> {
         let rows = || self.directories.iter();
         let directory = rows().map(|(_, (directory, _))| directory.dir);
@@ -99,25 +98,25 @@ impl Changes {
             ("used", times(rows().map(|(_, (_, at))| *at)), false),
         ];
         let directories = RecordBatch::try_from_iter_with_nullable(columns)?;
-        let forgotten = UInt64Array::from_iter_values(self.forgotten.iter().copied());
-        Ok((forgotten, to_batch(self.records.iter())?, directories))
+        let evicted = UInt64Array::from_iter_values(self.evicted.iter().copied());
+        Ok((evicted, to_batch(self.records.iter())?, directories))
     }
 
-    /// What was told by [`Changes::to_arrow`], checked.
+    /// Restores [`Changes::to_arrow`], validated.
     pub fn from_arrow(
-        forgotten: &UInt64Array,
+        evicted: &UInt64Array,
         records: &RecordBatch,
         directories: &RecordBatch,
     ) -> Result<Changes, Error> {
-        let known = birthmark_learn::history::records(records)?;
+        let records = birthmark_learn::history::records(records)?;
         let aliases = values::<UInt64Type>(directories, "key")?;
         let of = values::<UInt64Type>(directories, "directory")?;
         let used = values::<TimestampMicrosecondType>(directories, "used")?;
         let shapes: &UInt64Array = Source::Table(directories).array("shape")?;
         let directory = |row: usize| Directory { dir: of[row], shape: get(shapes, row) };
         Ok(Changes {
-            forgotten: forgotten.values().iter().copied().collect(),
-            records: known.into_iter().collect(),
+            evicted: evicted.values().iter().copied().collect(),
+            records: records.into_iter().collect(),
             directories: (0..aliases.len())
                 .map(|row| (aliases[row], (directory(row), used[row])))
                 .collect(),
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_told_whole_and_makes_the_same_copy() {
+    fn a_copy_of_everything_equals_the_original() {
         let (mut one, mut other) = (writer(), writer());
         one.put(7, &born(1));
         one.put(9, &born(2));
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_to_the_file_is_not_told() {
+    fn damage_to_the_file_is_not_copied() {
         let mut writer = writer();
         writer.put(7, &born(1));
         writer.put(9, &born(1));
@@ -186,12 +185,12 @@ mod tests {
             .find(|&at| crate::words::Words::load(words, at) == 7)
             .unwrap();
         words.store(place, 8);
-        let told = writer.everything();
-        assert_eq!(told, put(&[(7, 1), (9, 1)]), "keys are those that the writer knows");
+        let copied = writer.everything();
+        assert_eq!(copied, put(&[(7, 1), (9, 1)]), "keys are those that the writer knows");
     }
 
     #[test]
-    fn later_changes_count_and_what_was_forgotten_may_be_there_again() {
+    fn later_changes_replace_earlier_ones_and_evicted_keys_can_return() {
         let mut changes = put(&[(1, 1), (2, 1), (3, 1)]);
         let mut later = Changes::default();
         later.remove(1);
@@ -200,19 +199,19 @@ mod tests {
         later.put(3, born(6));
         changes.merge(&later);
         let mut expected = put(&[(2, 5), (3, 6)]);
-        expected.forgotten = [1, 2].into();
+        expected.evicted = [1, 2].into();
         assert_eq!(changes, expected);
     }
 
     #[test]
-    fn parts_make_the_whole_what_was_forgotten_first() {
+    fn parts_make_the_whole_with_evicted_keys_first() {
         let mut changes = put(&[(2, 5), (3, 6), (4, 6)]);
-        changes.forgotten = [1, 2].into();
+        changes.evicted = [1, 2].into();
         changes.call(b"a handle", None, None, 6);
         let (mut left, mut merged, mut sizes) = (changes.clone(), Changes::default(), Vec::new());
         while left.rows() > 0 {
             let part = left.take(4);
-            sizes.push((part.forgotten.len(), part.records.len(), part.directories.len()));
+            sizes.push((part.evicted.len(), part.records.len(), part.directories.len()));
             merged.merge(&part);
         }
         assert_eq!(sizes, [(2, 2, 0), (0, 1, 1)]);
@@ -222,12 +221,12 @@ mod tests {
     #[test]
     fn tables_of_them_mean_the_same() {
         let mut changes = put(&[(2, 5), (u64::MAX, i64::MIN)]);
-        changes.forgotten = [1, 2].into();
+        changes.evicted = [1, 2].into();
         changes.call(b"a handle", Some(b"/"), Some(3), 6);
         changes.call(b"another", None, None, 7);
         for changes in [changes, Changes::default()] {
-            let (forgotten, records, directories) = changes.to_arrow().unwrap();
-            assert_eq!(Changes::from_arrow(&forgotten, &records, &directories).unwrap(), changes);
+            let (evicted, records, directories) = changes.to_arrow().unwrap();
+            assert_eq!(Changes::from_arrow(&evicted, &records, &directories).unwrap(), changes);
         }
     }
 }

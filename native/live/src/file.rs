@@ -1,20 +1,22 @@
 //! A shared history as a file: in a directory of the runtime, best on tmpfs.
 //!
-//! **One writer.** Who writes holds a lock on `PATH.lock` (`flock`), which the system lets go of
-//! when the process ends, however it ends. A new writer begins a new file beside the old one, fills
-//! it, renames it over the old one, and then marks the old one superseded: readers that have it open
-//! see that at their next look, and open the new one.
+//! **One writer.** The writer holds a lock on `PATH.lock` (`flock`), which the system releases when
+//! the process ends in any way. A new writer creates a new file beside the old one, fills it, renames
+//! it over the old one, and marks the old one superseded. Readers see that mark at their next lookup,
+//! and open the new file.
 //!
-//! **No reader is ended by a file** (`SIGBUS`, what touching a page behind a file's end brings).
-//! A file never gets shorter: its writer makes it as long as it will be before readers can find it,
-//! never shortens it, and replaces it by renaming. All its pages are set aside at once
-//! (`fallocate`), so that a full file system refuses the writer, and nobody later. A reader opens a
-//! file only if nobody but its owner could shorten it: file and directory must be the writer's or
-//! root's, and writable for no other. (Sealing, `memfd_create`, would hold off the writer's own
-//! account, too; but such a file has no name that readers find it by, and that account is trusted
-//! with what is in it anyway.) Whoever reads needs only to read: file and mapping are opened so.
+//! **No file kills a reader** (accessing a page beyond a file's end raises `SIGBUS`). The writer
+//! gives a file its final length before readers can find it, never shortens it, and replaces it by
+//! renaming. It allocates all pages at once (`fallocate`), so that a full file system is an error at
+//! creation only. A reader opens a file only if nobody but its owner can shorten it: file and
+//! directory must belong to the writer or root, and be writable by no other. (Sealing,
+//! `memfd_create`, would bind the writer's own account, too; but such a file has no name for
+//! readers.) That account, or root, can still shorten it by mistake (`> history`). So reader and
+//! writer check the file's length before each access: a shortened file is damaged to the reader, and
+//! an error to the writer. Only shortening during an access, within microseconds, still kills the
+//! process. Readers open file and mapping read-only.
 
-use super::freshness::{Limits, WhyNot};
+use super::freshness::{Limits, StaleReason};
 use super::header::{Clocks, HeaderError, Layout, Report, SUPERSEDED};
 use super::mapping::{Mapping, WritableMapping};
 use super::reader::{Reader, View};
@@ -29,10 +31,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const WORD: usize = size_of::<u64>();
-/// How long readers wait between attempts to open another file, microseconds.
+/// Interval of readers' attempts to open another file, microseconds.
 const AGAIN: i64 = 100_000;
 
-/// Why a file could not be made.
+/// An error in creating a file.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum CreateError {
@@ -40,13 +42,19 @@ pub enum CreateError {
     Io(#[from] io::Error),
     #[error("another follower writes it")]
     Locked,
-    #[error("others than the owner may write the directory")]
+    #[error(
+        "others than the owner may write the directory: expected one that they may not (chmod go-w)"
+    )]
     Shared,
+    #[error(
+        "expected a regular file or a free name: not a link or a device, which it would replace"
+    )]
+    NotRegular,
     #[error("room for {keys} keys and {aliases} aliases is more than there can be")]
     Room { keys: usize, aliases: usize },
 }
 
-/// Why a file could not be opened.
+/// An error in opening a file.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum OpenError {
@@ -59,29 +67,29 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    fn why_not(&self) -> WhyNot {
+    fn why_not(&self) -> StaleReason {
         match self {
-            OpenError::Header(HeaderError::Version(_)) => WhyNot::OtherVersion,
-            OpenError::Header(HeaderError::Boot) => WhyNot::Stale,
-            OpenError::Header(_) => WhyNot::Damaged,
-            OpenError::Io(_) | OpenError::Untrusted(_) => WhyNot::Absent,
+            OpenError::Header(HeaderError::Version(_)) => StaleReason::OtherVersion,
+            OpenError::Header(HeaderError::Boot) => StaleReason::Stale,
+            OpenError::Header(_) => StaleReason::Damaged,
+            OpenError::Io(_) | OpenError::Untrusted(_) => StaleReason::Absent,
         }
     }
 }
 
-/// What the system refuses, as the standard library says it.
+/// A system error as one of the standard library.
 fn io<T>(done: rustix::io::Result<T>) -> io::Result<T> {
     done.map_err(io::Error::from)
 }
 
 impl Clocks {
-    /// What they show.
+    /// The current time of both.
     pub fn now() -> Clocks {
         Clocks { wall: micros(clock_gettime(ClockId::Realtime)), monotonic: monotonic() }
     }
 }
 
-/// What the clock shows that nobody sets.
+/// The time of the monotonic clock.
 fn monotonic() -> i64 {
     micros(clock_gettime(ClockId::Monotonic))
 }
@@ -90,7 +98,7 @@ fn micros(time: Timespec) -> i64 {
     time.tv_sec.saturating_mul(1_000_000).saturating_add(time.tv_nsec / 1_000)
 }
 
-/// A number of this start of the machine; 0 where the system tells none.
+/// A number of this boot of the machine; 0 if the system has none.
 fn boot() -> u64 {
     std::fs::read("/proc/sys/kernel/random/boot_id").map_or(0, |id| hash(&id))
 }
@@ -98,14 +106,15 @@ fn boot() -> u64 {
 /// The file of the one writer.
 pub struct Publisher {
     writer: Writer<WritableMapping>,
+    file: SizedFile,
     path: PathBuf,
     published: bool,
     _lock: OwnedFd,
 }
 
 impl Publisher {
-    /// Makes a file with room for so many keys and aliases, which readers do not find before
-    /// [`Publisher::publish`]. `follower` is the version of who writes, in at most 64 bytes.
+    /// Creates a file for at most `keys` keys and `aliases` aliases, invisible to readers until
+    /// [`Publisher::publish`]. `follower` is the writer's version, at most 64 bytes.
     pub fn create(
         path: &Path,
         keys: usize,
@@ -119,32 +128,48 @@ impl Publisher {
         if others_write(&io(fs::stat(folder_of(path)))?) {
             return Err(CreateError::Shared);
         }
+        match fs::lstat(path) {
+            Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile => {
+                return Err(CreateError::NotRegular)
+            }
+            _ => {}
+        }
         let lock = lock(path)?;
         let draft = with_suffix(path, ".new");
         match fs::unlink(&draft) {
             Err(error) if error != Errno::NOENT => return Err(io::Error::from(error).into()),
             _ => {}
         }
-        let words = map_new(&draft, layout.words(), length).inspect_err(|_| {
-            // its pages are not to stay set aside; what removes it next time is above
+        let (words, file) = map_new(&draft, layout.words(), length).inspect_err(|_| {
+            // release its pages; the next start removes the file, as above
             let _ = fs::unlink(&draft);
         })?;
         let generation = Clocks::now().wall as u64;
         let writer = Writer::new(words, layout, boot(), generation, follower);
-        Ok(Publisher { writer, path: path.into(), published: false, _lock: lock })
+        Ok(Publisher { writer, file, path: path.into(), published: false, _lock: lock })
     }
 
-    /// What writes into it.
+    /// Checks that the file was not shortened: writing into it would kill the process.
+    ///
+    /// # Errors
+    ///
+    /// If it was.
+    pub fn check(&self) -> io::Result<()> {
+        let short = || io::Error::new(io::ErrorKind::UnexpectedEof, "it has become shorter");
+        self.file.is_whole().then_some(()).ok_or_else(short)
+    }
+
+    /// The writer of the file.
     pub fn writer(&mut self) -> &mut Writer<WritableMapping> {
         &mut self.writer
     }
 
-    /// Stores all that was put since the last time, as one update.
+    /// Stores all changes since the last commit as one update.
     pub fn commit(&mut self, report: Report) {
         self.writer.commit(report, Clocks::now());
     }
 
-    /// Lets readers find it, in the place of an earlier one, as soon as something was committed.
+    /// Makes the file visible to readers in place of an earlier one, after the first commit.
     pub fn publish(&mut self) -> io::Result<()> {
         if self.published {
             return Ok(());
@@ -158,7 +183,7 @@ impl Publisher {
 
 const FLAGS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
-/// Takes the lock, which is held until the file is closed.
+/// Acquires the lock, which is held until the file is closed.
 fn lock(path: &Path) -> Result<OwnedFd, CreateError> {
     let flags = OFlags::RDWR | OFlags::CREATE | FLAGS;
     let lock = io(fs::open(with_suffix(path, ".lock"), flags, Mode::from_raw_mode(0o600)))?;
@@ -168,15 +193,28 @@ fn lock(path: &Path) -> Result<OwnedFd, CreateError> {
     }
 }
 
-/// Makes a file with all its pages, all 0.
-fn map_new(draft: &Path, words: usize, length: u64) -> io::Result<WritableMapping> {
+/// Creates a file with all pages allocated, all 0.
+fn map_new(draft: &Path, words: usize, length: u64) -> io::Result<(WritableMapping, SizedFile)> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = io(fs::open(draft, flags, Mode::from_raw_mode(0o644)))?;
     io(fs::fallocate(&file, FallocateFlags::empty(), 0, length))?;
-    io(WritableMapping::new(&file, words))
+    let mapping = io(WritableMapping::new(&file, words))?;
+    Ok((mapping, SizedFile { file, length }))
 }
 
-/// Tells readers of an earlier file that there is another. It may be damaged, and is not made longer.
+/// A mapped file, and its length when it was mapped.
+struct SizedFile {
+    file: OwnedFd,
+    length: u64,
+}
+
+impl SizedFile {
+    fn is_whole(&self) -> bool {
+        fs::fstat(&self.file).is_ok_and(|stat| stat.st_size as u64 >= self.length)
+    }
+}
+
+/// Marks an earlier file as superseded. It may be damaged, and is not extended.
 fn supersede(old: &OwnedFd) -> Result<(), Errno> {
     let offset = (SUPERSEDED * WORD) as u64;
     if fs::fstat(old)?.st_size as u64 >= offset + WORD as u64 {
@@ -191,14 +229,19 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens a file to read, if it is one that ends nobody.
+/// Opens a file for reading, if it is safe to map.
 pub fn open(path: &Path) -> Result<Reader<Mapping>, OpenError> {
+    open_sized(path).map(|(reader, _)| reader)
+}
+
+fn open_sized(path: &Path) -> Result<(Reader<Mapping>, SizedFile), OpenError> {
     let file = io(fs::open(path, OFlags::RDONLY | FLAGS, Mode::empty()))?;
     let stat = io(fs::fstat(&file))?;
     let folder = io(fs::stat(folder_of(path)))?;
     trust(&stat, &folder).map_err(OpenError::Untrusted)?;
     let words = io(Mapping::new(&file, stat.st_size as usize / WORD))?;
-    Ok(Reader::new(words, boot())?)
+    let reader = Reader::new(words, boot())?;
+    Ok((reader, SizedFile { file, length: stat.st_size as u64 }))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -210,8 +253,8 @@ fn others_write(stat: &Stat) -> bool {
     Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH)
 }
 
-/// Whether nobody but a file's owner, who is its directory's or root, can make it shorter, and all
-/// of it is there.
+/// Whether only a file's owner, who is its directory's or root, can shorten it, and all its pages
+/// are allocated.
 fn trust(file: &Stat, folder: &Stat) -> Result<(), &'static str> {
     if FileType::from_raw_mode(file.st_mode) != FileType::RegularFile {
         return Err("it is no regular file");
@@ -228,37 +271,47 @@ fn trust(file: &Stat, folder: &Stat) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A shared history, read by what is at a path: another file whenever there is one.
+/// A shared history, read from the current file at a path.
 pub struct SharedHistory {
     path: PathBuf,
     limits: Limits,
-    reader: Result<Reader<Mapping>, WhyNot>,
+    reader: Result<(Reader<Mapping>, SizedFile), StaleReason>,
     opened: i64,
 }
 
 impl SharedHistory {
-    /// That of a path, where there may be none yet.
+    /// The history at a path, which need not exist yet.
     pub fn new(path: &Path, limits: Limits) -> SharedHistory {
-        let mut history =
-            SharedHistory { path: path.into(), limits, reader: Err(WhyNot::Absent), opened: 0 };
+        let mut history = SharedHistory {
+            path: path.into(),
+            limits,
+            reader: Err(StaleReason::Absent),
+            opened: 0,
+        };
         history.open(monotonic());
         history
     }
 
-    /// How old, late and lossy what it tells may be.
+    /// The limits on its age, lag and loss.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The file that is open.
-    pub fn reader(&self) -> Result<&Reader<Mapping>, WhyNot> {
-        self.reader.as_ref().map_err(|why| *why)
+    /// The reader of the open file.
+    pub fn reader(&self) -> Result<&Reader<Mapping>, StaleReason> {
+        self.reader.as_ref().map(|(reader, _)| reader).map_err(|why| *why)
     }
 
-    /// What `look` makes of a state that may be told from (see [`Reader::look`]).
-    pub fn look<T>(&mut self, mut look: impl FnMut(&View<'_, Mapping>) -> T) -> Result<T, WhyNot> {
+    /// The result of `look` on a consistent state that is fresh (see [`Reader::look`]).
+    pub fn look<T>(
+        &mut self,
+        mut look: impl FnMut(&View<'_, Mapping>) -> T,
+    ) -> Result<T, StaleReason> {
         let now = monotonic();
-        if self.reader.as_ref().is_ok_and(Reader::is_superseded) {
+        if self.reader.as_ref().is_ok_and(|(_, file)| !file.is_whole()) {
+            self.reader = Err(StaleReason::Damaged);
+        }
+        if self.reader().is_ok_and(Reader::is_superseded) {
             self.open(now);
         }
         let first = self.try_look(&mut look, now);
@@ -273,7 +326,7 @@ impl SharedHistory {
         &self,
         mut look: impl FnMut(&View<'_, Mapping>) -> T,
         now: i64,
-    ) -> Result<T, WhyNot> {
+    ) -> Result<T, StaleReason> {
         let reader = self.reader()?;
         let looked = reader.look(|view| {
             self.limits.check(&view.facts(), now)?;
@@ -284,21 +337,21 @@ impl SharedHistory {
 
     fn open(&mut self, now: i64) {
         self.opened = now;
-        self.reader = match open(&self.path) {
-            // No file at the path is: it was put there by something else than a follower.
-            Ok(reader) if reader.is_superseded() => Err(WhyNot::Absent),
+        self.reader = match open_sized(&self.path) {
+            // Neither is the file at the path: a program other than a follower put it there.
+            Ok((reader, _)) if reader.is_superseded() => Err(StaleReason::Absent),
             opened => opened.map_err(|error| error.why_not()),
         };
     }
 }
 
 impl<W: Words> Reader<W> {
-    /// Which of the files that came one after the other this is.
+    /// The number of the file in the sequence of files.
     pub fn generation(&self) -> u64 {
         super::header::generation(self.words())
     }
 
-    /// The version of the follower that writes it.
+    /// The version of its follower.
     pub fn follower(&self) -> String {
         super::header::follower(self.words())
     }

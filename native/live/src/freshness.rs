@@ -1,34 +1,34 @@
-//! Whether a shared history may be told from, and why not.
+//! Freshness of a shared history: limits, and the reasons why it is stale.
 
 use super::header::{Facts, State};
 
-/// How old, late and lossy what is told from may be.
+/// Limits on the age, lag and loss of the live history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Microseconds since the last update.
+    /// Greatest age of the last update, microseconds.
     pub age: u64,
-    /// Microseconds that the follower is behind the traffic.
+    /// Greatest lag of the follower behind the traffic, microseconds.
     pub lag: u64,
-    /// The share of operations that were lost in the last minutes, in millionths.
+    /// Greatest share of operations lost in the last minutes, in millionths.
     pub loss: u64,
 }
 
-/// Why nothing is told of what was seen before a create.
+/// Why the live history is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WhyNot {
-    /// There is no shared history, or none that may be opened.
+pub enum StaleReason {
+    /// There is no shared history, or it cannot be opened.
     Absent,
-    /// It is damaged, or no shared history.
+    /// It is damaged, or not a shared history.
     Damaged,
-    /// It is of another version of this program.
+    /// Its follower has another version.
     OtherVersion,
-    /// An update took longer than a reader tries.
+    /// An update took longer than a reader's retries.
     Busy,
-    /// The follower has only begun to read what it missed.
+    /// The follower is catching up with the traffic.
     Starting,
-    /// The follower has ended.
+    /// The follower has stopped.
     Stopped,
-    /// The follower has said nothing for too long.
+    /// The last update is too old.
     Stale,
     /// The follower is too far behind the traffic.
     Behind,
@@ -36,67 +36,67 @@ pub enum WhyNot {
     Lossy,
 }
 
-impl WhyNot {
+impl StaleReason {
     /// All of them.
-    pub const ALL: [WhyNot; 9] = [
-        WhyNot::Absent,
-        WhyNot::Damaged,
-        WhyNot::OtherVersion,
-        WhyNot::Busy,
-        WhyNot::Starting,
-        WhyNot::Stopped,
-        WhyNot::Stale,
-        WhyNot::Behind,
-        WhyNot::Lossy,
+    pub const ALL: [StaleReason; 9] = [
+        StaleReason::Absent,
+        StaleReason::Damaged,
+        StaleReason::OtherVersion,
+        StaleReason::Busy,
+        StaleReason::Starting,
+        StaleReason::Stopped,
+        StaleReason::Stale,
+        StaleReason::Behind,
+        StaleReason::Lossy,
     ];
 
-    /// The word that metrics count it by.
+    /// Its label in metrics.
     pub fn word(self) -> &'static str {
         match self {
-            WhyNot::Absent => "absent",
-            WhyNot::Damaged => "damaged",
-            WhyNot::OtherVersion => "other_version",
-            WhyNot::Busy => "busy",
-            WhyNot::Starting => "starting",
-            WhyNot::Stopped => "stopped",
-            WhyNot::Stale => "stale",
-            WhyNot::Behind => "behind",
-            WhyNot::Lossy => "lossy",
+            StaleReason::Absent => "absent",
+            StaleReason::Damaged => "damaged",
+            StaleReason::OtherVersion => "other_version",
+            StaleReason::Busy => "busy",
+            StaleReason::Starting => "starting",
+            StaleReason::Stopped => "stopped",
+            StaleReason::Stale => "stale",
+            StaleReason::Behind => "behind",
+            StaleReason::Lossy => "lossy",
         }
     }
 
-    /// What it says to people.
+    /// Its message for people.
     pub fn sentence(self) -> &'static str {
         match self {
-            WhyNot::Absent => "There is no live history: no follower has made one.",
-            WhyNot::Damaged => "The live history is damaged, or is none.",
-            WhyNot::OtherVersion => "The live history is of a follower of another version.",
-            WhyNot::Busy => "The live history was being changed for too long.",
-            WhyNot::Starting => "The follower reads what it missed.",
-            WhyNot::Stopped => "The follower has ended.",
-            WhyNot::Stale => "The follower has said nothing for too long.",
-            WhyNot::Behind => "The follower is too far behind the traffic.",
-            WhyNot::Lossy => "Too much of the traffic was lost.",
+            StaleReason::Absent => "There is no live history: no follower has made one.",
+            StaleReason::Damaged => "The live history is damaged.",
+            StaleReason::OtherVersion => "The live history's follower has another version.",
+            StaleReason::Busy => "An update of the live history took too long.",
+            StaleReason::Starting => "The follower is catching up with the traffic.",
+            StaleReason::Stopped => "The follower has stopped.",
+            StaleReason::Stale => "The last update of the live history is too old.",
+            StaleReason::Behind => "The follower is too far behind the traffic.",
+            StaleReason::Lossy => "Too much of the traffic was lost.",
         }
     }
 }
 
 impl Limits {
-    /// Whether something with these facts may be told from at a time of the monotonic clock.
+    /// Returns why a history with these facts is stale at a time of the monotonic clock, if it is.
     #[inline]
-    pub fn check(&self, facts: &Facts, now: i64) -> Result<(), WhyNot> {
+    pub fn check(&self, facts: &Facts, now: i64) -> Result<(), StaleReason> {
         match facts.report.state {
-            State::Stopped => Err(WhyNot::Stopped),
-            _ if self.is_old(facts.updated.monotonic, now) => Err(WhyNot::Stale),
-            State::Starting => Err(WhyNot::Starting),
-            State::Following if facts.report.lag > self.lag => Err(WhyNot::Behind),
-            State::Following if facts.report.loss > self.loss => Err(WhyNot::Lossy),
+            State::Stopped => Err(StaleReason::Stopped),
+            _ if self.is_old(facts.updated.monotonic, now) => Err(StaleReason::Stale),
+            State::Starting => Err(StaleReason::Starting),
+            State::Following if facts.report.lag > self.lag => Err(StaleReason::Behind),
+            State::Following if facts.report.loss > self.loss => Err(StaleReason::Lossy),
             State::Following => Ok(()),
         }
     }
 
-    /// Whether an update at a time of the monotonic clock is too long ago, or ahead by as much: of a
-    /// clock that is not this one.
+    /// Whether an update at a time of the monotonic clock is too old, or as far in the future, so
+    /// that its clock must be another one.
     #[inline]
     pub fn is_old(&self, updated: i64, now: i64) -> bool {
         now.abs_diff(updated) > self.age
@@ -110,7 +110,7 @@ mod tests {
 
     const LIMITS: Limits = Limits { age: 100, lag: 10, loss: 1_000 };
 
-    fn check(change: impl FnOnce(&mut Facts)) -> Result<(), WhyNot> {
+    fn check(change: impl FnOnce(&mut Facts)) -> Result<(), StaleReason> {
         let report = Report { lag: 10, loss: 1_000, state: State::Following, ..Report::default() };
         let updated = Clocks { monotonic: 900, ..Clocks::default() };
         let mut facts = Facts { report, updated, ..Facts::default() };
@@ -119,28 +119,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_within_the_limits_may_be_told() {
+    fn a_history_within_the_limits_is_fresh() {
         assert_eq!(check(|_| ()), Ok(()));
     }
 
     #[test]
-    fn what_is_beyond_one_of_them_may_not() {
-        assert_eq!(check(|facts| facts.updated.monotonic = 899), Err(WhyNot::Stale));
-        assert_eq!(check(|facts| facts.report.lag = 11), Err(WhyNot::Behind));
-        assert_eq!(check(|facts| facts.report.loss = 1_001), Err(WhyNot::Lossy));
-        assert_eq!(check(|facts| facts.report.state = State::Starting), Err(WhyNot::Starting));
-        assert_eq!(check(|facts| facts.report.state = State::Stopped), Err(WhyNot::Stopped));
+    fn a_history_beyond_a_limit_is_stale() {
+        assert_eq!(check(|facts| facts.updated.monotonic = 899), Err(StaleReason::Stale));
+        assert_eq!(check(|facts| facts.report.lag = 11), Err(StaleReason::Behind));
+        assert_eq!(check(|facts| facts.report.loss = 1_001), Err(StaleReason::Lossy));
+        assert_eq!(check(|facts| facts.report.state = State::Starting), Err(StaleReason::Starting));
+        assert_eq!(check(|facts| facts.report.state = State::Stopped), Err(StaleReason::Stopped));
     }
 
     #[test]
     fn an_update_in_the_future_is_of_another_clock() {
-        assert_eq!(check(|facts| facts.updated.monotonic = 1_101), Err(WhyNot::Stale));
-        assert_eq!(check(|facts| facts.updated.monotonic = i64::MIN), Err(WhyNot::Stale));
+        assert_eq!(check(|facts| facts.updated.monotonic = 1_101), Err(StaleReason::Stale));
+        assert_eq!(check(|facts| facts.updated.monotonic = i64::MIN), Err(StaleReason::Stale));
     }
 
     #[test]
-    fn each_reason_has_a_word_of_its_own() {
-        let words: std::collections::HashSet<_> = WhyNot::ALL.map(WhyNot::word).into();
-        assert_eq!(words.len(), WhyNot::ALL.len());
+    fn reasons_have_distinct_words() {
+        let words: std::collections::HashSet<_> = StaleReason::ALL.map(StaleReason::word).into();
+        assert_eq!(words.len(), StaleReason::ALL.len());
     }
 }

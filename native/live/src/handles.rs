@@ -1,5 +1,4 @@
-//! The inodes that NFS file handles mean: handles are opaque to clients, but not to who knows the
-//! server.
+//! The inodes of NFS file handles: handles are opaque to clients, but their server's format is known.
 //!
 //! | server | a handle is | source |
 //! | --- | --- | --- |
@@ -7,26 +6,25 @@
 //! | Linux, knfsd | a word of types, who the file system is, and which file | `fs/nfsd/nfsfh.h`, `include/linux/exportfs.h` (`enum fid_type`), `fs/xfs/xfs_export.h`, `fs/btrfs/export.h`, `mm/shmem.c` (`shmem_encode_fh`) |
 //! | nfs-ganesha, on Linux | its own header, who the file system is, and the kernel's handle | `src/include/nfs_fh.h`, `src/FSAL/FSAL_VFS/os/linux/handle_syscalls.c` |
 //!
-//! Numbers are as the server's machine orders bytes: little-endian is expected. What is no such
-//! handle maps to nothing, nor is one of FUSE or overlayfs, which have no inodes in theirs. An inode
-//! of a subvolume of btrfs is told apart from that of another only where the two are exported as file
-//! systems of their own.
+//! Numbers are in the server's byte order: little-endian is expected. Other handles map to nothing,
+//! nor do those of FUSE and overlayfs, which contain no inodes. Inodes of different btrfs subvolumes
+//! are distinct only if the subvolumes are exported as separate file systems.
 
-/// A file as its server's kernel knows it.
+/// A file's identity in its server's kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inode<'a> {
-    /// Which file system, as the handle has it: FreeBSD's `fsid_t`; Linux: the UUID, or what is
-    /// exported in its place (`fsid=`, a device); nfs-ganesha: `f_fsid` of `statfs`.
+    /// The file system's identifier in the handle: FreeBSD's `fsid_t`; Linux: the UUID, or an
+    /// exported substitute (`fsid=`, a device); nfs-ganesha: `f_fsid` of `statfs`.
     pub system: &'a [u8],
     /// Its number there.
     pub fileid: u64,
 }
 
-/// Where a number is: its first byte, and how many there are.
+/// The position of a number: its first byte, and its length.
 type Number = (usize, usize);
 
-/// How knfsd says which file system it is, by `fh_fsid_type`: how long that is, where the system
-/// itself is in it, and the inode of what is exported, if it is told.
+/// knfsd's identifiers of file systems, by `fh_fsid_type`: the length, the position of the file
+/// system in it, and that of the export's inode, if it has one.
 const SYSTEMS: [(usize, Number, Option<Number>); 8] = [
     (8, (0, 4), Some((4, 4))),   // FSID_DEV
     (4, (0, 4), None),           // FSID_NUM
@@ -38,7 +36,7 @@ const SYSTEMS: [(usize, Number, Option<Number>); 8] = [
     (24, (8, 16), Some((0, 8))), // FSID_UUID16_INUM
 ];
 
-/// How Linux says which file it is: the type, how long that is, and where the inode is in it.
+/// Linux's identifiers of files: the type, the length, and the position of the inode.
 const FILES: [(u32, usize, Number); 9] = [
     (0x01, 8, (0, 4)),  // FILEID_INO32_GEN: ext4, XFS with small numbers
     (0x01, 12, (4, 8)), // the same of tmpfs, which puts the generation first
@@ -52,8 +50,7 @@ const FILES: [(u32, usize, Number); 9] = [
 ];
 const FILEID_ROOT: u32 = 0;
 
-/// How FreeBSD's file systems say which file it is: `fid_len`, and where the inode is in the
-/// `struct fid`.
+/// FreeBSD's identifiers of files: `fid_len`, and the position of the inode in the `struct fid`.
 const FIDS: [(u16, Number); 2] = [
     (12, (4, 4)), // UFS: ufid_ino
     (10, (2, 6)), // ZFS: zf_object
@@ -62,15 +59,15 @@ const FSID: usize = 8;
 const FHANDLE: usize = 28;
 /// NFS version 2 has handles of one length (RFC 1094 section 2.3.3): servers fill it with zeros.
 const VERSION_2: usize = 32;
-/// What knfsd says of a file system in so few bytes: a whole UUID it names in later versions alone
-/// (`set_version_and_fsid_type`), so that 32 bytes with one are no handle that was filled.
+/// Greatest length of knfsd's file system identifiers in version 2: whole UUIDs occur only in later
+/// versions (`set_version_and_fsid_type`), so that 32 bytes with one are not a padded handle.
 const VERSION_2_SYSTEM: usize = 12;
 
-/// How nfs-ganesha says which file system it is, by its `fsid_type`: how long that is.
+/// The length of nfs-ganesha's identifiers of file systems, by `fsid_type`.
 const GANESHA_SYSTEMS: [usize; 6] = [0, 8, 8, 16, 8, 8];
 const GANESHA: u8 = 0x43;
 
-/// The inode that a handle means, if it is of a server that is known.
+/// The inode of a handle, if its server's format is known.
 pub fn inode(handle: &[u8]) -> Option<Inode<'_>> {
     knfsd(handle).or_else(|| ganesha(handle)).or_else(|| freebsd(handle))
 }
@@ -90,12 +87,12 @@ fn knfsd(handle: &[u8]) -> Option<Inode<'_>> {
     Some(Inode { system, fileid })
 }
 
-/// The inode of a handle of Linux's own (`struct file_handle`), by its type.
+/// The inode of a Linux handle (`struct file_handle`), by its type.
 pub fn linux_inode(kind: i32, fid: &[u8]) -> Option<u64> {
     linux_file(u32::try_from(kind).ok()?, fid, false)
 }
 
-/// The same; `padded` if zeros may follow, unless it is as long as one without.
+/// The same; `padded` allows trailing zeros, unless the length fits a handle without.
 fn linux_file(kind: u32, fid: &[u8], padded: bool) -> Option<u64> {
     let find = |fits: &dyn Fn(usize) -> bool| {
         FILES.iter().find(|(file, length, _)| *file == kind && fits(*length))
@@ -103,18 +100,18 @@ fn linux_file(kind: u32, fid: &[u8], padded: bool) -> Option<u64> {
     let zeros_follow = |length| padded && fid.get(length..).is_some_and(is_zero);
     let (.., place) = find(&|length| fid.len() == length).or_else(|| find(&zeros_follow))?;
     let inode = number(fid, *place)?;
-    // FUSE has the two halves of a number of its own, which is no inode, in the other order.
+    // FUSE has the halves of a private number, not an inode, in the other order.
     let is_fuse = matches!(kind, 0x81 | 0x82) && inode as u32 == 0;
     (!is_fuse).then_some(inode)
 }
 
 fn ganesha(handle: &[u8]) -> Option<Inode<'_>> {
     let (&[version, flags, _, _, length, how], rest) = handle.split_first_chunk()?;
-    // A handle of a data server, or of one whose bytes are in the other order, is none of these.
+    // Handles of data servers, or in the other byte order, do not match.
     if (version, flags) != (GANESHA, 0) || how & 0x20 != 0 {
         return None;
     }
-    // NFS version 3 sends it in whole words, the length says how much of that counts.
+    // NFS version 3 pads it to whole words; the length gives the bytes that count.
     let rest = rest.get(..usize::from(length).checked_sub(1)?)?;
     let &system = GANESHA_SYSTEMS.get(usize::from(how & 0x1f))?;
     let kind = match how >> 6 {
@@ -246,7 +243,7 @@ mod tests {
         assert_eq!(found(&[&[1, 0, 5, 1], &UUID[..8], &file, &[0; 11]]), None);
     }
 
-    /// As captured, with the fileid and the fsid that the server told of it.
+    /// A captured handle, with the server's fileid and fsid.
     #[test]
     fn handles_of_ganesha_tell_system_and_inode() {
         let system = 15_981_383_995_432_326_082_u64.to_le_bytes();

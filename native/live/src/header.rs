@@ -1,22 +1,22 @@
-//! The first page of a shared history: what it is, and how its follower is doing.
+//! The first page of a shared history: its format, and its follower's status.
 
 use super::table::Table;
 use super::words::{Words, WordsMut};
 use birthmark_learn::history::WORDS as RECORD;
 
-/// The first word: `BMLIVE` and two bytes that tell machines apart that order bytes otherwise.
+/// The first word: `BMLIVE` and two bytes that reveal the byte order.
 const MAGIC: u64 = u64::from_le_bytes(*b"BMLIVE\x01\x02");
-/// What the words mean, those of records included. It changes whenever that does.
+/// The version of the format of all words, records included.
 pub const VERSION: u64 = 2;
-/// How many words come before the tables.
+/// The number of words before the tables.
 const PAGE: usize = 512;
-/// How many words a directory takes: its handle's hash, that of its name's shape, whether it has one.
+/// Words of a directory: its handle's hash, that of its name's shape, and whether it has one.
 pub const DIRECTORY: usize = 3;
-/// The longest version of a follower that is told, bytes.
+/// Greatest length of a follower's version, bytes.
 const VERSION_BYTES: usize = 64;
 
-/// Places in the page. What readers look at anew each time, what one writer stores into the file of
-/// another, and the rest are in different lines of a cache.
+/// Offsets in the page. Words that readers load each time, words that another writer stores, and the
+/// rest are in different cache lines.
 mod at {
     pub const MAGIC: usize = 0;
     pub const VERSION: usize = 1;
@@ -33,10 +33,10 @@ mod at {
 
 /// Counts updates: odd while one is under way.
 pub const SEQUENCE: usize = at::SEQUENCE;
-/// Not 0 once another file has taken the place of this one.
+/// Not 0 once another file replaces this one.
 pub const SUPERSEDED: usize = at::SUPERSEDED;
 
-/// Why words are no shared history that can be read.
+/// Words that are not a readable shared history.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum HeaderError {
@@ -50,17 +50,17 @@ pub enum HeaderError {
     Boot,
 }
 
-/// Where everything is.
+/// The positions of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What is known under each key of a history.
+    /// The records of a history by key.
     pub records: Table<RECORD>,
     /// Directories by alias.
     pub directories: Table<DIRECTORY>,
 }
 
 impl Layout {
-    /// Room for so many keys and aliases; none if that is more than memory has.
+    /// A layout for `keys` keys and `aliases` aliases; none if it exceeds the address space.
     pub fn with_room(keys: usize, aliases: usize) -> Option<Layout> {
         let records = Table::<RECORD>::buckets_for(keys);
         Layout::new(records, Table::<DIRECTORY>::buckets_for(aliases))
@@ -72,12 +72,12 @@ impl Layout {
         Some(Layout { records, directories })
     }
 
-    /// How many words there are.
+    /// The number of words.
     pub fn words(&self) -> usize {
         self.directories.end()
     }
 
-    /// The layout that a header tells, which fits the words that there are.
+    /// The layout in a header, which must fit the words.
     pub fn read(words: &impl Words, boot: u64) -> Result<Layout, HeaderError> {
         if words.load(at::MAGIC) != MAGIC {
             return Err(HeaderError::Magic);
@@ -115,8 +115,8 @@ impl Layout {
         words.store(at::GENERATION, generation);
         words.store(at::BOOT, boot);
         let mut version = [0; VERSION_BYTES];
-        let told = follower.len().min(VERSION_BYTES);
-        version[..told].copy_from_slice(&follower.as_bytes()[..told]);
+        let length = follower.len().min(VERSION_BYTES);
+        version[..length].copy_from_slice(&follower.as_bytes()[..length]);
         for (word, bytes) in version.chunks_exact(8).enumerate() {
             let bytes = bytes.try_into().map_or(0, u64::from_le_bytes);
             words.store(at::FOLLOWER + word, bytes);
@@ -125,12 +125,12 @@ impl Layout {
     }
 }
 
-/// Which of the files that came one after the other this is.
+/// The number of the file in the sequence of files.
 pub fn generation(words: &impl Words) -> u64 {
     words.load(at::GENERATION)
 }
 
-/// The version of the follower that writes it.
+/// The version of its follower.
 pub fn follower(words: &impl Words) -> String {
     let bytes: Vec<u8> = (0..VERSION_BYTES / 8)
         .flat_map(|word| words.load(at::FOLLOWER + word).to_le_bytes())
@@ -139,15 +139,15 @@ pub fn follower(words: &impl Words) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What a follower is at.
+/// The state of a follower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum State {
-    /// It reads what it missed: what it knows is of earlier.
+    /// It catches up with the traffic.
     #[default]
     Starting,
     /// It follows the traffic.
     Following,
-    /// It has ended, in order.
+    /// It has stopped regularly.
     Stopped,
 }
 
@@ -165,56 +165,56 @@ impl State {
     }
 }
 
-/// How a follower is doing, as it says itself with each update.
+/// A follower's report of its status with each update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The time of the last operation that is known, in microseconds since the epoch.
+    /// The time of the last operation, in microseconds since the epoch.
     pub trace_clock: i64,
-    /// How long ago that operation was when it became known, microseconds.
+    /// The age of that operation when the follower read it, microseconds.
     pub lag: u64,
     /// The share of operations that were lost in the last minutes, in millionths.
     pub loss: u64,
-    /// What it is at.
+    /// The state.
     pub state: State,
-    /// How many operations it has followed since it began.
+    /// The number of operations followed since the start.
     pub operations: u64,
 }
 
-/// What two clocks of the machine show.
+/// The times of two clocks of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// Microseconds since the epoch. To be shown: it may be set at any time.
+    /// Microseconds since the epoch, for display: it may be set at any time.
     pub wall: i64,
-    /// Microseconds since the machine started, the same for all processes. To be reckoned with.
+    /// Microseconds since the machine started, the same for all processes, for durations.
     pub monotonic: i64,
 }
 
-/// How many keys or aliases are kept.
+/// The numbers of stored and evicted keys and aliases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Keys of records.
     pub keys: u64,
-    /// Of those that were given, how many had to give way in full buckets.
+    /// Keys evicted from full buckets.
     pub keys_gave_way: u64,
     /// Aliases of directories.
     pub aliases: u64,
-    /// Of those that were given, how many had to give way in full buckets.
+    /// Aliases evicted from full buckets.
     pub aliases_gave_way: u64,
 }
 
-/// What a header tells besides its sizes.
+/// The status in a header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// What the follower says.
+    /// The follower's report.
     pub report: Report,
-    /// When it said so.
+    /// The time of the report.
     pub updated: Clocks,
-    /// How much is kept.
+    /// The numbers of keys and aliases.
     pub counts: Counts,
 }
 
 impl Facts {
-    /// Reads them; none if the state is none that there is.
+    /// Reads them; none for an unknown state.
     #[inline]
     pub fn read(words: &impl Words) -> Option<Facts> {
         let [trace_clock, lag, loss, state, operations, wall, monotonic, keys, keys_gave_way, aliases, aliases_gave_way] =

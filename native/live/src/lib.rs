@@ -1,12 +1,11 @@
 //! The live history, shared by one follower with all workers of the service.
 //!
-//! A follower learns at each instant what a [`birthmark_learn::history::History`] would know, and
-//! mirrors its records into a file that workers have mapped into their memory. They look up what was
-//! seen before a create without a lock, without a wait, and without asking anybody; and fall back
-//! when there is nothing to tell from, or nothing that is fresh enough ([`WhyNot`]).
+//! A follower updates a [`birthmark_learn::history::History`] and mirrors its records into a file
+//! that workers map into memory. Workers look up the history of a create without locks, waits or
+//! messages, and go without it if it is missing or stale ([`StaleReason`]).
 //!
-//! Where the words are ([`words`]) and what is done with them ([`reader`], [`writer`]) know nothing
-//! of each other, so that `loom` can try them in every order (`tests/model.rs`).
+//! The storage of words ([`words`]) is independent of the algorithms on them ([`reader`],
+//! [`writer`]), so that `loom` can run these in every order (`tests/model.rs`).
 
 pub mod alias;
 pub mod batch;
@@ -25,7 +24,7 @@ pub mod writer;
 
 pub use changes::Changes;
 pub use file::{CreateError, OpenError, Publisher, SharedHistory};
-pub use freshness::{Limits, WhyNot};
+pub use freshness::{Limits, StaleReason};
 pub use header::{Clocks, Facts, Report, State};
 pub use live::Live;
 pub use lookup::{Answer, Asked, Lookup, Place, Seen};

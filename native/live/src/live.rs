@@ -1,30 +1,30 @@
-//! What a worker asks: a shared history, by several threads.
+//! A shared history for several threads of a worker.
 
 use super::file::SharedHistory;
-use super::freshness::{Limits, WhyNot};
+use super::freshness::{Limits, StaleReason};
 use super::lookup::{Answer, Asked, Lookup, Seen};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A shared history, looked up in by one thread at a time, each for no longer than one create.
+/// A shared history behind a lock, held for one create at a time.
 pub struct Live {
     state: Mutex<(SharedHistory, Lookup)>,
 }
 
 impl Live {
-    /// That of a path, where there may be none yet.
+    /// The history at a path, which need not exist yet.
     pub fn new(path: &Path, limits: Limits) -> Live {
         Live { state: Mutex::new((SharedHistory::new(path, limits), Lookup::default())) }
     }
 
-    /// Tells what was seen before a create ([`Lookup::tell`]).
+    /// Writes the histories of a create to `seen` ([`Lookup::tell`]).
     #[inline]
-    pub fn tell(&self, asked: &Asked, seen: &mut Seen) -> Result<Answer, WhyNot> {
+    pub fn tell(&self, asked: &Asked, seen: &mut Seen) -> Result<Answer, StaleReason> {
         let (history, lookup) = &mut *self.state();
         lookup.tell(history, asked, seen)
     }
 
-    /// What `look` makes of the history that is there now.
+    /// The result of `look` on the current history.
     pub fn with<T>(&self, look: impl FnOnce(&mut SharedHistory) -> T) -> T {
         look(&mut self.state().0)
     }

@@ -1,48 +1,48 @@
-//! What is told to a create, whatever its asker knows of it.
+//! Lookups of creates in the live history, by any of their directory's names.
 
 use super::alias;
 use super::file::SharedHistory;
-use super::freshness::WhyNot;
+use super::freshness::StaleReason;
 use super::header::Facts;
 use super::reader::View;
 use super::words::Words;
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 use birthmark_learn::history::{Create, Namer, Names, Subject, BYTES, BYTES_PER_KEY};
 
-/// How an asker names a create's directory.
+/// A client's name of a create's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// Not at all.
+    /// None.
     #[default]
     Unknown,
-    /// By its NFS file handle.
+    /// Its NFS file handle.
     Handle(&'a [u8]),
-    /// As a kernel does (see [`alias::of_inode`]).
+    /// Its file system and inode (see [`alias::of_inode`]).
     Inode(&'a [u8], u64),
-    /// By its path.
+    /// Its path.
     Path(&'a [u8]),
 }
 
-/// A create, as far as its asker knows it.
+/// A create, as far as the client knows it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
     /// The name given.
     pub name: Option<&'a [u8]>,
     /// The directory.
     pub place: Place<'a>,
-    /// The directory's own name; the follower's word for it is taken where this is not known.
+    /// The directory's own name; if unknown, that of the follower.
     pub dir_name: Option<&'a [u8]>,
     /// The permission bits that it carries.
     pub mode: Option<u32>,
-    /// The user who asks for it.
+    /// The caller's user.
     pub uid: Option<u32>,
-    /// The host that asks for it.
+    /// The caller's host.
     pub client: Option<&'a str>,
-    /// When it is, in microseconds since the epoch; the last that the follower saw, if not known.
+    /// The time, in microseconds since the epoch; if unknown, the last that the follower saw.
     pub time: Option<i64>,
 }
 
-/// What was seen before a create: of files, and of names.
+/// The histories of a create: of files, and of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Seen {
@@ -56,37 +56,37 @@ impl Default for Seen {
     }
 }
 
-/// Of what a create was told.
+/// The scope and freshness of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// How much that is.
-    pub told: Told,
-    /// How the follower is doing.
+    /// The scope of the history of files.
+    pub scope: HistoryScope,
+    /// The follower's status.
     pub facts: Facts,
 }
 
-/// Looks creates up, in memory of its own.
+/// Looks up creates, with reused memory.
 #[derive(Default)]
 pub struct Lookup {
     namer: Namer,
 }
 
 impl Lookup {
-    /// Tells what was seen before a create, as `History::at` tells it.
+    /// Writes the histories of a create to `seen`, as `History::at` does.
     ///
-    /// A directory that is named by its handle is known, even if nothing was seen in it: the keys
-    /// are made of handles. One that is named otherwise is known if the follower knows its alias.
+    /// A directory named by its handle is always known, because keys contain the handle. One with
+    /// another name is known if the follower knows the alias.
     pub fn tell(
         &mut self,
         history: &mut SharedHistory,
         asked: &Asked,
         seen: &mut Seen,
-    ) -> Result<Answer, WhyNot> {
+    ) -> Result<Answer, StaleReason> {
         let question = self.question(asked);
         history.look(|view| question.answer(view, seen))
     }
 
-    /// What is to be looked up for a create.
+    /// The lookup of a create.
     pub fn question(&mut self, asked: &Asked) -> Question {
         let Asked { name, place, dir_name, mode, uid, client, time } = *asked;
         let (dir_fh, alias) = match place {
@@ -100,7 +100,7 @@ impl Lookup {
     }
 }
 
-/// What is to be looked up for a create.
+/// The lookup of a create: its keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
     names: Names,
@@ -109,7 +109,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Tells what is there.
+    /// Writes the histories to `seen`.
     pub fn answer<W: Words>(&self, view: &View<'_, W>, seen: &mut Seen) -> Answer {
         let mut names = self.names;
         if let Some(directory) = self.alias.and_then(|alias| view.directory(alias)) {
@@ -119,28 +119,28 @@ impl Question {
         let facts = view.facts();
         let time = self.time.unwrap_or(facts.report.trace_clock);
         tell(view, Subject::File, names, time, &mut seen.files);
-        // the table of names, which their history is learned from, knows no directory's own name
+        // the table of names, which their history learned from, has no directory's own name
         tell(view, Subject::Name, Names { dir_shape: None, ..names }, time, &mut seen.names);
-        Answer { told: Told::of(&seen.files), facts }
+        Answer { scope: HistoryScope::of(&seen.files), facts }
     }
 }
 
-/// Tells what is known of one subject under the keys of a create.
+/// Writes the history of one subject under the keys of a create.
 fn tell<W: Words>(
     view: &View<'_, W>,
     subject: Subject,
     mut names: Names,
     time: i64,
-    told: &mut [u8; BYTES],
+    history: &mut [u8; BYTES],
 ) {
     let of_subject = |key: Option<u64>| key.map(|key| subject.key(key));
     view.expect(&names.keys().map(of_subject));
     names.previous = of_subject(names.caller()).map(|caller| view.record(caller).shape);
     let keys = names.keys().map(of_subject);
-    for (key, told) in keys.into_iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
+    for (key, bytes) in keys.into_iter().zip(history.chunks_exact_mut(BYTES_PER_KEY)) {
         match key {
-            Some(key) => view.record(key).tell(time, told),
-            None => told.fill(0),
+            Some(key) => view.record(key).tell(time, bytes),
+            None => bytes.fill(0),
         }
     }
 }

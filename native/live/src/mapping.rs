@@ -2,21 +2,20 @@
 //!
 //! # Safety
 //!
-//! - **Bounds.** A mapping is as long as was asked for, from when it is made until it is dropped.
-//!   Its words are reached only through the slice over it, with an index that is checked.
+//! - **Bounds.** A mapping has the requested length from its creation until it is dropped. Its words
+//!   are accessed only through the slice over it, with a checked index.
 //! - **Alignment.** A mapping begins at a page, and the file is used from its beginning.
 //! - **Races.** All loads and stores are of [`AtomicU64`], `Relaxed`, so that no order of them is
-//!   undefined, in this process or between processes that do the same. What another program does to
-//!   the file is, to this one, as if some thread had stored those words: every value is taken for
-//!   possible by who loads it.
+//!   undefined, in this process or between processes that do the same. Another program's changes to
+//!   the file are like stores of another thread: callers accept every value.
 //! - **Read-only memory.** Atomic loads of memory that is not mapped for writing are defined when
 //!   they are `Relaxed` and no longer than a word of a 64-bit machine (documentation of
-//!   `std::sync::atomic`, "Atomic accesses to read-only memory"). So loads here are, and fences make
-//!   the order.
-//! - **A file that gets shorter.** A page behind the end of its file ends the process that touches
-//!   it (`SIGBUS`). Nothing in this module prevents that: [`crate::file`] opens only files that
-//!   none but their writer may shorten, and the writer never does; and only those for which the file
-//!   system has set aside all pages, so that a full one ends neither side.
+//!   `std::sync::atomic`, "Atomic accesses to read-only memory"). The loads here are, and fences
+//!   order them.
+//! - **Shortened files.** Accessing a page beyond the end of its file kills the process (`SIGBUS`).
+//!   [`crate::file`] prevents that, not this module: it opens only files that nobody but their
+//!   writer can shorten, which it never does; it checks their length before each access; and it
+//!   requires that all pages are allocated, so that a full file system kills neither side.
 
 #![allow(unsafe_code)]
 
@@ -48,7 +47,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps that many words of a file, which has them.
+    /// Maps `count` words of a file, which must have them.
     pub fn new(file: impl AsFd, count: usize) -> Result<Mapping> {
         Mapping::map(file, count, ProtFlags::READ, MapFlags::SHARED)
     }
@@ -70,7 +69,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this was mapped, once, and nobody has a slice of it any more. It cannot fail.
+        // SAFETY: this was mapped once, and no slice of it is left. It cannot fail.
         let _ = unsafe { munmap(self.start.as_ptr(), self.count * WORD) };
     }
 }
@@ -92,8 +91,8 @@ impl Words for Mapping {
 }
 
 impl WritableMapping {
-    /// Maps that many words of a file, which has them, and is open for writing. All pages are
-    /// brought in where the system can do so: an update is not to wait for one.
+    /// Maps `count` words of a file, which must have them, and be open for writing. It populates all
+    /// pages if the system can, so that updates do not wait for page faults.
     pub fn new(file: impl AsFd, count: usize) -> Result<WritableMapping> {
         #[cfg(target_os = "linux")]
         let how = MapFlags::SHARED | MapFlags::POPULATE;

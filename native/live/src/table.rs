@@ -1,19 +1,19 @@
-//! A table of fixed size: keys, and what is known under each, in buckets of eight.
+//! A hash table of fixed size: keys and values in buckets of eight.
 //!
 //! A key may be in either of two buckets, so that a bucket is seldom full before the table is
 //! (Azar, Broder, Karlin and Upfal, "Balanced Allocations", SIAM Journal on Computing 29, 1999). A
-//! bucket's keys come first, in one line of a cache, then the values.
+//! bucket's keys come first, in one cache line, then the values.
 
 use super::words::Words;
 
-/// How many keys a bucket holds.
+/// The number of keys in a bucket.
 pub const WAYS: usize = 8;
-/// How many of these are meant to be taken: with more, full buckets become common.
-const TAKEN: usize = 6;
-/// No key: the way is free. A key that happens to be 0, one in 2^64, is never kept.
+/// The intended mean number of keys in a bucket: with more, full buckets become common.
+const LOAD: usize = 6;
+/// The key of a free way. A key that happens to be 0, one in 2^64, is never stored.
 pub const FREE: u64 = 0;
 
-/// Where a table of values of so many words begins, and how many buckets it has.
+/// The first word of a table of values of `VALUE` words, and its number of buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table<const VALUE: usize> {
     start: usize,
@@ -23,28 +23,29 @@ pub struct Table<const VALUE: usize> {
 impl<const VALUE: usize> Table<VALUE> {
     const BUCKET: usize = WAYS * (1 + VALUE);
 
-    /// So many buckets, at least one, from a word on; none if they would not fit into memory.
+    /// A table of `buckets` buckets, at least one, from a word on; none if it exceeds the address
+    /// space.
     pub fn new(start: usize, buckets: usize) -> Option<Table<VALUE>> {
         start.checked_add(buckets.checked_mul(Self::BUCKET)?)?;
         (1..=u32::MAX as usize).contains(&buckets).then_some(Table { start, buckets })
     }
 
-    /// How many buckets hold so many keys.
+    /// The number of buckets for `keys` keys.
     pub fn buckets_for(keys: usize) -> usize {
-        keys.div_ceil(TAKEN).max(2)
+        keys.div_ceil(LOAD).max(2)
     }
 
-    /// How many buckets there are.
+    /// The number of buckets.
     pub fn buckets(&self) -> usize {
         self.buckets
     }
 
-    /// How many keys there is room for.
+    /// The greatest number of keys.
     pub fn ways(&self) -> usize {
         self.buckets * WAYS
     }
 
-    /// The first word behind it.
+    /// The first word after it.
     pub fn end(&self) -> usize {
         self.start + self.buckets * Self::BUCKET
     }
@@ -68,7 +69,7 @@ impl<const VALUE: usize> Table<VALUE> {
         self.start + way / WAYS * Self::BUCKET + WAYS + way % WAYS * VALUE
     }
 
-    /// What is there under a key.
+    /// The value of a key.
     #[inline]
     pub fn find(&self, words: &impl Words, key: u64) -> Option<[u64; VALUE]> {
         if key == FREE {

@@ -1,32 +1,31 @@
-//! Where the words of a shared history live.
+//! Storage for the words of a shared history.
 //!
-//! What is read and written is the same over a mapping of a file, over memory, and over the model of
-//! memory in which `loom` tries every order that the language allows.
+//! Readers and writers are the same over a mapped file, over memory, and over the memory model in
+//! which `loom` tries every order that the language allows.
 
 use std::sync::atomic::{fence, AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// Words that others may change at any time.
 pub trait Words {
-    /// How many there are.
+    /// The number of words.
     fn count(&self) -> usize;
 
-    /// The value of a word: any that was ever stored in it, as `Ordering::Relaxed` has it. 0 where
-    /// there is no such word.
+    /// Loads a word with `Ordering::Relaxed`: any value ever stored in it. 0 beyond the last word.
     fn load(&self, at: usize) -> u64;
 
     /// A fence between loads and stores, as `std::sync::atomic::fence`.
     fn fence(&self, order: Ordering);
 
-    /// Lets a moment pass without giving the processor away.
+    /// Spins for a moment without yielding the processor.
     fn pause(&self) {
         std::hint::spin_loop();
     }
 }
 
-/// Words of which this is the one writer.
+/// Words with this as their only writer.
 pub trait WordsMut: Words {
-    /// Stores a word, as `Ordering::Relaxed` has it. Nothing is stored where there is no such word.
+    /// Stores a word with `Ordering::Relaxed`; does nothing beyond the last word.
     fn store(&self, at: usize, word: u64);
 }
 

@@ -1,4 +1,4 @@
-//! Writes a shared history: the mirror of what a follower knows.
+//! The writer of a shared history, which mirrors a follower's records.
 
 use super::alias;
 use super::changes::Changes;
@@ -9,10 +9,10 @@ use super::words::{Words, WordsMut};
 use birthmark_learn::history::{Record, WORDS as RECORD};
 use std::sync::atomic::Ordering;
 
-/// The one writer of a shared history.
+/// The only writer of a shared history.
 ///
-/// What is put is planned first, and stored by [`Writer::commit`] all at once: readers see all of it
-/// or nothing, and for no longer than the stores take they see neither.
+/// Changes are staged, and stored by [`Writer::commit`] at once: readers see all of them or none, and
+/// retry during the stores.
 pub struct Writer<W> {
     words: W,
     sequence: u64,
@@ -21,52 +21,51 @@ pub struct Writer<W> {
 }
 
 impl<W: WordsMut> Writer<W> {
-    /// Writes into words that are all 0, of which there are as many as the layout has.
+    /// Writes into words that are all 0, as many as in the layout.
     pub fn new(words: W, layout: Layout, boot: u64, generation: u64, follower: &str) -> Writer<W> {
         layout.write(&words, boot, generation, follower);
         let records = Plan::new(layout.records);
         Writer { words, sequence: 0, records, directories: Plan::new(layout.directories) }
     }
 
-    /// What is written.
+    /// The words of the history.
     pub fn words(&self) -> &W {
         &self.words
     }
 
-    /// Sets what is known under a key, from the next commit on.
+    /// Sets the record of a key, from the next commit on.
     ///
-    /// If both buckets that it may be in are full, the one of all these keys whose last birth is
-    /// longest ago gives way, maybe this one.
+    /// If both its buckets are full, it evicts the key with the oldest last birth, maybe this one.
     #[inline]
     pub fn put(&mut self, key: u64, record: &Record) {
         self.records.put(key, record.to_words(), record.last_birth);
     }
 
-    /// Forgets a key, from the next commit on.
+    /// Removes a key, from the next commit on.
     pub fn remove(&mut self, key: u64) {
         self.records.remove(key);
     }
 
-    /// Sets which directory an alias means, from the next commit on. `at` says when it was used
-    /// last, in microseconds since the epoch: who was idle longest gives way.
+    /// Sets the directory of an alias, from the next commit on. `at` is its last use in microseconds
+    /// since the epoch: a full bucket evicts the alias with the oldest use.
     pub fn directory(&mut self, alias: u64, directory: &Directory, at: i64) {
         let Directory { dir, shape } = *directory;
         self.directories.put(alias, [dir, shape.unwrap_or(0), shape.is_some().into()], at);
     }
 
-    /// Forgets an alias, from the next commit on.
+    /// Removes an alias, from the next commit on.
     pub fn remove_directory(&mut self, alias: u64) {
         self.directories.remove(alias);
     }
 
-    /// Sets what a directory is called: by its handle, by the inode that the handle means, and by
-    /// its path, if that is known. `shape` is the hash of its own name's shape.
+    /// Sets all aliases of a directory: its handle, the handle's inode, and its path, if known.
+    /// `shape` is the hash of its own name's shape.
     pub fn call(&mut self, handle: &[u8], path: Option<&[u8]>, shape: Option<u64>, at: i64) {
         let (directory, aliases) = alias::of_directory(handle, path, shape);
         aliases.for_each(|alias| self.directory(alias, &directory, at));
     }
 
-    /// All that there is since the last commit. Words that no record has are left out.
+    /// The whole history as of the last commit, without invalid records.
     pub fn everything(&self) -> Changes {
         let mut changes = Changes::default();
         for (key, _, words) in self.records.all(&self.words) {
@@ -81,17 +80,17 @@ impl<W: WordsMut> Writer<W> {
         changes
     }
 
-    /// How much is kept.
+    /// The numbers of keys and aliases.
     pub fn counts(&self) -> Counts {
         Counts {
-            keys: self.records.taken,
+            keys: self.records.stored,
             keys_gave_way: self.records.gave_way,
-            aliases: self.directories.taken,
+            aliases: self.directories.stored,
             aliases_gave_way: self.directories.gave_way,
         }
     }
 
-    /// Stores all that was put since the last time, and how the follower is doing, as one update.
+    /// Stores all staged changes, and the follower's status, as one update.
     pub fn commit(&mut self, report: Report, updated: Clocks) {
         let facts = Facts { report, updated, counts: self.counts() };
         self.records.expect(&self.words);
@@ -107,16 +106,15 @@ impl<W: WordsMut> Writer<W> {
     }
 }
 
-/// What is in a table, or will be from the next update on.
+/// The content of a table as of the next update.
 ///
-/// The keys are kept here as well: what is in the file is only ever written, so that no damage to it
-/// does damage here.
+/// It has a copy of the keys, because the writer never reads the file, which may be damaged.
 struct Plan<const VALUE: usize> {
     table: Table<VALUE>,
     keys: Vec<u64>,
     used: Vec<i64>,
     staged: Vec<Change<VALUE>>,
-    taken: u64,
+    stored: u64,
     gave_way: u64,
 }
 
@@ -129,7 +127,7 @@ struct Change<const VALUE: usize> {
 impl<const VALUE: usize> Plan<VALUE> {
     fn new(table: Table<VALUE>) -> Plan<VALUE> {
         let (keys, used) = (vec![FREE; table.ways()], vec![i64::MIN; table.ways()]);
-        Plan { table, keys, used, staged: Vec::new(), taken: 0, gave_way: 0 }
+        Plan { table, keys, used, staged: Vec::new(), stored: 0, gave_way: 0 }
     }
 
     fn put(&mut self, key: u64, value: [u64; VALUE], used: i64) {
@@ -141,18 +139,18 @@ impl<const VALUE: usize> Plan<VALUE> {
     fn remove(&mut self, key: u64) {
         if let Some(way) = self.way_of(key) {
             self.keys[way] = FREE;
-            self.taken -= 1;
+            self.stored -= 1;
             self.staged.push(Change { way, key: FREE, value: [0; VALUE] });
         }
     }
 
-    /// The keys that are taken, when each was used last, and what was stored of it.
+    /// The stored keys, with their last use and value.
     fn all<'a>(
         &'a self,
         words: &'a impl Words,
     ) -> impl Iterator<Item = (u64, i64, [u64; VALUE])> + 'a {
-        let taken = (0..self.keys.len()).filter(|&way| self.keys[way] != FREE);
-        taken.map(|way| {
+        let used = (0..self.keys.len()).filter(|&way| self.keys[way] != FREE);
+        used.map(|way| {
             let at = self.table.value_at(way);
             let value = std::array::from_fn(|word| words.load(at + word));
             (self.keys[way], self.used[way], value)
@@ -167,8 +165,8 @@ impl<const VALUE: usize> Plan<VALUE> {
         self.ways(key).find(|&way| key != FREE && self.keys[way] == key)
     }
 
-    /// The way of a key, or one that it can have now: a free one of the emptier bucket, else that of
-    /// the key that was idle longest; none if that is this one.
+    /// The way of a key, or a new one for it: a free one of the emptier bucket, else that of the key
+    /// with the oldest use; none if that is this key.
     fn way_for(&mut self, key: u64, used: i64) -> Option<usize> {
         if key == FREE {
             return None;
@@ -177,7 +175,7 @@ impl<const VALUE: usize> Plan<VALUE> {
             return Some(way);
         }
         if let Some(way) = self.free_way(key) {
-            self.taken += 1;
+            self.stored += 1;
             return Some(way);
         }
         self.gave_way += 1;
@@ -194,7 +192,7 @@ impl<const VALUE: usize> Plan<VALUE> {
         free(emptier).next()
     }
 
-    /// Has the lines brought in that will be stored to, so that an update does not wait for them.
+    /// Prefetches the cache lines of the stores, so that an update does not wait for them.
     fn expect(&self, words: &impl Words) {
         for Change { way, .. } in &self.staged {
             std::hint::black_box(words.load(self.table.key_at(*way)));
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_is_there_after_the_commit() {
+    fn changes_are_visible_after_the_commit() {
         let (mut writer, reader) = pair(100, 100);
         let directory = Directory { dir: 5, shape: None };
         writer.put(7, &born(1));
@@ -263,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_removed_is_not_there_and_makes_room() {
+    fn removed_keys_make_room() {
         let (mut writer, reader) = pair(1, 1);
         (1..=8).for_each(|key| writer.put(key, &born(1)));
         writer.remove(3);
@@ -280,23 +278,23 @@ mod tests {
     }
 
     #[test]
-    fn who_was_idle_longest_gives_way_in_full_buckets_and_is_counted() {
+    fn full_buckets_evict_and_count_the_key_with_the_oldest_use() {
         let (mut writer, reader) = pair(1, 1);
         // two buckets of eight, which are the homes of every key
         let keys: Vec<u64> = (0..16).map(|key| key << 60 | 1 << 30).collect();
         for (key, at) in keys.iter().zip(100..) {
             writer.put(*key, &born(at));
         }
-        let (kept, gone): (Vec<_>, Vec<_>) =
+        let (stored, evicted): (Vec<_>, Vec<_>) =
             keys.iter().partition(|key| writer.records.way_of(**key).is_some());
         writer.put(50 << 40, &born(200));
         writer.put(51 << 40, &born(99));
         writer.commit(Report::default(), Clocks::default());
         let counts = writer.counts();
-        assert_eq!(counts.keys_gave_way, gone.len() as u64 + 2);
+        assert_eq!(counts.keys_gave_way, evicted.len() as u64 + 2);
         assert_eq!(last(&reader, &[50 << 40, 51 << 40]), [200, 0]);
-        let idle = last(&reader, &kept).iter().filter(|at| **at == 0).count();
-        assert_eq!((idle, counts.keys), (1, kept.len() as u64));
+        let idle = last(&reader, &stored).iter().filter(|at| **at == 0).count();
+        assert_eq!((idle, counts.keys), (1, stored.len() as u64));
     }
 
     #[test]
@@ -316,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_0_is_not_kept() {
+    fn a_key_of_0_is_not_stored() {
         let (mut writer, reader) = pair(1, 1);
         writer.put(0, &born(1));
         writer.commit(Report::default(), Clocks::default());
@@ -330,7 +328,7 @@ mod tests {
         writer.commit(Report::default(), Clocks::default());
         let way = writer.records.way_of(7).unwrap();
         writer.words.store(writer.records.table.value_at(way) + 6, u64::MAX);
-        let damaged = Err(crate::WhyNot::Damaged);
+        let damaged = Err(crate::StaleReason::Damaged);
         assert_eq!(reader.look(|view| view.record(7).births), damaged);
         assert_eq!(reader.look(|view| view.record(8).births), Ok(0));
     }
@@ -341,10 +339,10 @@ mod tests {
         let (writer, _) = pair(100, 100);
         let words = writer.words();
         let damaged = |at: usize, word: u64| {
-            let kept = words.load(at);
+            let saved = words.load(at);
             words.store(at, word);
             let error = Reader::new(words.clone(), 1).err();
-            words.store(at, kept);
+            words.store(at, saved);
             error
         };
         assert_eq!(damaged(0, 0), Some(HeaderError::Magic));

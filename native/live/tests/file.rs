@@ -1,15 +1,15 @@
 //! A shared history as a file: who may write it, who may read it, and what becomes of it.
 
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 use birthmark_learn::history::{hash, Keys, Namer, Record, KEYS};
 use birthmark_live::header::{HeaderError, VERSION};
 use birthmark_live::lookup::{Asked, Lookup, Place, Seen};
 use birthmark_live::{
     alias, file, CreateError, Directory, Limits, OpenError, Publisher, Report, SharedHistory,
-    State, WhyNot,
+    StaleReason, State,
 };
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -31,7 +31,7 @@ fn published(path: &Path) -> Publisher {
     publisher
 }
 
-fn births(history: &mut SharedHistory, key: u64) -> Result<u32, WhyNot> {
+fn births(history: &mut SharedHistory, key: u64) -> Result<u32, StaleReason> {
     history.look(|view| view.record(key).births)
 }
 
@@ -47,14 +47,14 @@ fn readers_find_a_file_once_it_is_published() {
     let mut publisher = Publisher::create(&path, 1000, 100, "0.1.0").unwrap();
     publisher.writer().put(7, &born(3));
     publisher.commit(FOLLOWING);
-    assert_eq!(SharedHistory::new(&path, LIMITS).reader().err(), Some(WhyNot::Absent));
+    assert_eq!(SharedHistory::new(&path, LIMITS).reader().err(), Some(StaleReason::Absent));
     publisher.publish().unwrap();
     let mut history = SharedHistory::new(&path, LIMITS);
     assert_eq!(births(&mut history, 7), Ok(3));
     assert_eq!(history.reader().unwrap().follower(), "0.1.0");
     publisher.writer().put(7, &born(4));
     publisher.commit(Report { lag: 1, ..FOLLOWING });
-    assert_eq!(births(&mut history, 7), Err(WhyNot::Behind));
+    assert_eq!(births(&mut history, 7), Err(StaleReason::Behind));
     publisher.commit(FOLLOWING);
     assert_eq!(births(&mut history, 7), Ok(4));
 }
@@ -95,7 +95,7 @@ fn a_draft_that_a_crash_left_is_replaced() {
 }
 
 #[test]
-fn what_others_could_write_is_not_opened() {
+fn files_that_others_can_write_are_not_opened() {
     let (folder, path) = place();
     let publisher = published(&path);
     let refused = || match file::open(&path) {
@@ -135,7 +135,25 @@ fn a_file_with_holes_or_that_is_no_file_is_not_opened() {
 }
 
 #[test]
-fn a_damaged_header_is_told_apart_from_another_version() {
+fn a_file_that_gets_shorter_ends_neither_readers_nor_its_writer() {
+    let (_folder, path) = place();
+    let publisher = published(&path);
+    let mut history = SharedHistory::new(&path, LIMITS);
+    assert_eq!((births(&mut history, 7), publisher.check().is_ok()), (Ok(0), true));
+    OpenOptions::new().write(true).open(&path).unwrap().set_len(100).unwrap();
+    assert_eq!(births(&mut history, 7), Err(StaleReason::Damaged));
+    assert!(publisher.check().is_err_and(|error| error.kind() == ErrorKind::UnexpectedEof));
+    drop(publisher);
+    published(&path);
+    let found = (0..100).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        births(&mut history, 7).ok()
+    });
+    assert_eq!(found, Some(0), "the next file is read");
+}
+
+#[test]
+fn a_damaged_header_is_distinguished_from_another_version() {
     let (_folder, path) = place();
     let publisher = published(&path);
     let mut file = OpenOptions::new().write(true).open(&path).unwrap();
@@ -144,10 +162,10 @@ fn a_damaged_header_is_told_apart_from_another_version() {
         file.write_all(&[byte]).unwrap();
         SharedHistory::new(&path, LIMITS).reader().err()
     };
-    assert_eq!(why(8, VERSION as u8 + 1), Some(WhyNot::OtherVersion));
+    assert_eq!(why(8, VERSION as u8 + 1), Some(StaleReason::OtherVersion));
     assert_eq!(why(8, VERSION as u8), None);
-    assert_eq!(why(16, 255), Some(WhyNot::Damaged));
-    assert_eq!(why(0, 0), Some(WhyNot::Damaged));
+    assert_eq!(why(16, 255), Some(StaleReason::Damaged));
+    assert_eq!(why(0, 0), Some(StaleReason::Damaged));
     let error = file::open(&path).err();
     assert!(matches!(error, Some(OpenError::Header(HeaderError::Magic))), "{error:?}");
     drop(publisher);
@@ -164,11 +182,11 @@ fn a_file_that_cannot_be_made_says_why() {
 }
 
 #[test]
-fn what_is_old_is_stale() {
+fn an_old_history_is_stale() {
     let (_folder, path) = place();
     let _publisher = published(&path);
     let mut history = SharedHistory::new(&path, Limits { age: 0, ..LIMITS });
-    assert_eq!(births(&mut history, 7), Err(WhyNot::Stale));
+    assert_eq!(births(&mut history, 7), Err(StaleReason::Stale));
     assert_eq!(births(&mut SharedHistory::new(&path, LIMITS), 7), Ok(0));
 }
 
@@ -184,7 +202,7 @@ fn records_of_all_keys_are_read_at_once() {
     let records = reader.read(&keys, &LIMITS, 0).unwrap();
     assert_eq!((records[0], records[1], records[2]), (born(2), born(0), born(0)));
     let old = Limits { age: 0, ..LIMITS };
-    assert_eq!(reader.read(&keys, &old, 0), Err(WhyNot::Stale));
+    assert_eq!(reader.read(&keys, &old, 0), Err(StaleReason::Stale));
 }
 
 #[test]
@@ -213,19 +231,19 @@ fn a_directory_is_found_by_whatever_it_is_called() {
     let mut tell = |place, uid, client| {
         let asked = Asked { name: Some(b"a"), place, uid, client, ..Asked::default() };
         let mut seen = Seen::default();
-        let told = Lookup::default().tell(&mut history, &asked, &mut seen).unwrap();
+        let answer = Lookup::default().tell(&mut history, &asked, &mut seen).unwrap();
         assert_eq!(seen.names.iter().filter(|byte| **byte > 1).count(), 0);
-        (told.told, seen.files)
+        (answer.scope, seen.files)
     };
-    let (told, by_handle) = tell(Place::Handle(b"handle"), Some(9), None);
-    assert_eq!(told, Told::Directory);
-    let births: Vec<u8> = by_handle.chunks(16).map(|told| told[0]).collect();
+    let (scope, by_handle) = tell(Place::Handle(b"handle"), Some(9), None);
+    assert_eq!(scope, HistoryScope::Directory);
+    let births: Vec<u8> = by_handle.chunks(16).map(|bytes| bytes[0]).collect();
     assert_eq!(births, [6, 6, 6, 6, 6, 6, 6, 6, 0, 0, 0]);
     let by_inode = tell(Place::Inode(b"system", 5), Some(9), None);
-    assert_eq!(by_inode, (Told::Directory, by_handle));
-    assert_eq!(tell(Place::Path(b"/mail/"), Some(9), None), (Told::Directory, by_handle));
-    assert_eq!(tell(Place::Path(b"/other"), Some(9), Some("host")).0, Told::Caller);
-    assert_eq!(tell(Place::Inode(b"system", 6), Some(9), None).0, Told::Caller);
-    assert_eq!(tell(Place::Unknown, None, Some("host")).0, Told::Name);
-    assert_eq!(tell(Place::Handle(b"new"), Some(9), None).0, Told::Directory);
+    assert_eq!(by_inode, (HistoryScope::Directory, by_handle));
+    assert_eq!(tell(Place::Path(b"/mail/"), Some(9), None), (HistoryScope::Directory, by_handle));
+    assert_eq!(tell(Place::Path(b"/other"), Some(9), Some("host")).0, HistoryScope::Caller);
+    assert_eq!(tell(Place::Inode(b"system", 6), Some(9), None).0, HistoryScope::Caller);
+    assert_eq!(tell(Place::Unknown, None, Some("host")).0, HistoryScope::Name);
+    assert_eq!(tell(Place::Handle(b"new"), Some(9), None).0, HistoryScope::Directory);
 }

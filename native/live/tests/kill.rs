@@ -3,7 +3,7 @@
 use birthmark_learn::history::Record;
 use birthmark_live::header::SEQUENCE;
 use birthmark_live::words::Words;
-use birthmark_live::{Limits, Publisher, Report, SharedHistory, State, WhyNot};
+use birthmark_live::{Limits, Publisher, Report, SharedHistory, StaleReason, State};
 use rustix::time::{clock_gettime, ClockId};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ impl Drop for StopAtEnd<'_> {
     }
 }
 
-/// What this thread took of a processor, and what the clock shows.
+/// The processor time of this thread, and the wall time.
 fn clocks() -> [Duration; 2] {
     [ClockId::ThreadCPUTime, ClockId::Monotonic].map(|clock| {
         let time = clock_gettime(clock);
@@ -95,9 +95,9 @@ fn clocks() -> [Duration; 2] {
     })
 }
 
-/// Looks at three keys and the facts until told to stop; counts what it was told, and says how long
+/// Looks at three keys and the facts until it must stop; counts its looks, and returns how long
 /// the longest looks took, by the two clocks.
-fn read(path: &Path, seed: u64, stop: &AtomicBool, told: &AtomicU64) -> [Duration; 2] {
+fn read(path: &Path, seed: u64, stop: &AtomicBool, looks: &AtomicU64) -> [Duration; 2] {
     let mut history = SharedHistory::new(path, LIMITS);
     let (mut longest, mut at) = ([Duration::ZERO; 2], seed);
     while !stop.load(Ordering::Relaxed) {
@@ -112,7 +112,7 @@ fn read(path: &Path, seed: u64, stop: &AtomicBool, told: &AtomicU64) -> [Duratio
         if let Ok((records, facts)) = seen {
             let version = facts.report.trace_clock as u32;
             assert_eq!(records, keys.map(|key| record(key, version)), "torn");
-            told.fetch_add(1, Ordering::Relaxed);
+            looks.fetch_add(1, Ordering::Relaxed);
         }
     }
     longest
@@ -128,14 +128,14 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 /// Starts a writer, and kills it inside an update after its history was looked at.
-fn kill_inside_an_update(path: &Path, told: &AtomicU64) {
+fn kill_inside_an_update(path: &Path, looks: &AtomicU64) {
     let open = || SharedHistory::new(path, LIMITS);
     let generation = || open().reader().map_or(0, |reader| reader.generation());
     let earlier = generation();
     let mut writer = Writing::start(path);
     until("a writer begins", || generation() != earlier);
-    let before = told.load(Ordering::Relaxed);
-    until("readers are told", || told.load(Ordering::Relaxed) > before);
+    let before = looks.load(Ordering::Relaxed);
+    until("readers look", || looks.load(Ordering::Relaxed) > before);
     let history = open();
     let sequence = || history.reader().map_or(0, |reader| reader.words().load(SEQUENCE));
     until("an update is under way", || sequence() % 2 == 1);
@@ -146,30 +146,34 @@ fn kill_inside_an_update(path: &Path, told: &AtomicU64) {
 fn no_writer_that_is_killed_tears_a_history_or_holds_up_a_reader() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history");
-    let (stop, told) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (stop, looks) = (AtomicBool::new(false), AtomicU64::new(0));
     let (mut inside, mut killed) = (0, 0);
     std::thread::scope(|scope| {
         let stopping = StopAtEnd(&stop);
         let readers: Vec<_> = (0..READERS)
             .map(|seed| {
                 scope.spawn({
-                    let (path, stop, told) = (&path, &stop, &told);
-                    move || read(path, seed, stop, told)
+                    let (path, stop, looks) = (&path, &stop, &looks);
+                    move || read(path, seed, stop, looks)
                 })
             })
             .collect();
         while inside < KILLS {
-            kill_inside_an_update(&path, &told);
+            kill_inside_an_update(&path, &looks);
             killed += 1;
             // one that was faster than the kill ended between two updates
             let mut left = SharedHistory::new(&path, LIMITS);
             let looked = left.look(|_| ());
-            assert!(matches!(looked, Ok(()) | Err(WhyNot::Busy)), "{looked:?}");
+            assert!(matches!(looked, Ok(()) | Err(StaleReason::Busy)), "{looked:?}");
             inside += u32::from(looked.is_err());
             assert!(killed < 5 * KILLS, "updates are hit too seldom");
         }
         let mut old = SharedHistory::new(&path, Limits { age: 0, ..LIMITS });
-        assert_eq!(old.look(|_| ()), Err(WhyNot::Stale), "in time it says that the writer is dead");
+        assert_eq!(
+            old.look(|_| ()),
+            Err(StaleReason::Stale),
+            "in time it says that the writer is dead"
+        );
         drop(stopping);
         for reader in readers {
             let longest = reader.join().unwrap();
@@ -177,5 +181,5 @@ fn no_writer_that_is_killed_tears_a_history_or_holds_up_a_reader() {
             assert!(longest[0] < BOUNDS[0] && longest[1] < BOUNDS[1], "a look took {longest:?}");
         }
     });
-    println!("{killed} kills, {inside} inside an update, {} looks told", told.into_inner());
+    println!("{killed} kills, {inside} inside an update, {} looks", looks.into_inner());
 }

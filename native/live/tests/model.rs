@@ -4,7 +4,7 @@
 use birthmark_learn::history::Record;
 use birthmark_live::header::{Clocks, Layout, Report, State, SEQUENCE, SUPERSEDED};
 use birthmark_live::words::{Words, WordsMut};
-use birthmark_live::{Directory, Reader, WhyNot, Writer};
+use birthmark_live::{Directory, Reader, StaleReason, Writer};
 use loom::sync::atomic::{fence, AtomicU64, AtomicUsize};
 use loom::sync::Arc;
 use loom::thread;
@@ -21,12 +21,12 @@ const STORES: usize = 8;
 /// How many one makes that has other keys take places: each is freed first.
 const STORES_OF_KEYS: usize = 11;
 
-/// What an update changes.
+/// The changes of an update.
 #[derive(Clone, Copy)]
 enum Change {
-    /// What is known under the keys.
+    /// The records of the keys.
     Values,
-    /// Which keys are known: every second version knows others.
+    /// The stored keys: every second version has others.
     Keys,
 }
 
@@ -166,7 +166,7 @@ fn keys(version: u64) -> [u64; 2] {
     }
 }
 
-/// Puts a version of which the keys are others than of the one before, and commits it.
+/// Puts a version with other keys than the one before, and commits it.
 fn replace<W: WordsMut>(writer: &mut Writer<W>, version: u32) {
     let [known, unknown] = keys(version.into());
     writer.remove(unknown);
@@ -179,7 +179,7 @@ fn replace<W: WordsMut>(writer: &mut Writer<W>, version: u32) {
 }
 
 /// The version whose keys are read; panics if what is read is of two.
-fn version_of_keys(reader: &Reader<Handle>) -> Result<u64, WhyNot> {
+fn version_of_keys(reader: &Reader<Handle>) -> Result<u64, StaleReason> {
     let (known, unknown, version) = reader.look(|view| {
         let version = view.facts().report.trace_clock as u64;
         let [known, unknown] = keys(version).map(|key| (view.record(key), view.directory(key)));
@@ -192,7 +192,7 @@ fn version_of_keys(reader: &Reader<Handle>) -> Result<u64, WhyNot> {
 }
 
 /// The version that is read; panics if what is read is of two.
-fn version(reader: &Reader<Handle>) -> Result<u64, WhyNot> {
+fn version(reader: &Reader<Handle>) -> Result<u64, StaleReason> {
     let read = reader.look(|view| (view.record(KEY), view.directory(ALIAS), view.facts()));
     let (record, directory, facts) = read?;
     let version = facts.report.trace_clock as u64;
@@ -216,11 +216,11 @@ fn explore(preemptions: usize, run: impl Fn() + Sync + Send + 'static) {
 /// How many stores an update makes of the words that it changes, into each as often as it does.
 fn stores(change: Change) -> usize {
     let counted = std::sync::Arc::new(Count::new(0));
-    let told = counted.clone();
+    let stores = counted.clone();
     loom::model(move || {
         let (model, mut writer) = history_of(change, &changing(change), usize::MAX);
         change.update(&mut writer, 2);
-        told.store(usize::MAX - model.left.load(Ordering::Relaxed), Ordering::Relaxed);
+        stores.store(usize::MAX - model.left.load(Ordering::Relaxed), Ordering::Relaxed);
     });
     counted.load(Ordering::Relaxed)
 }
@@ -234,12 +234,12 @@ fn the_model_has_every_store_of_a_word_that_an_update_changes() {
 }
 
 #[test]
-fn nothing_torn_is_told_wherever_the_writer_dies() {
+fn no_torn_value_is_read_wherever_the_writer_dies() {
     die_anywhere(Change::Values, STORES, 3, version);
 }
 
 #[test]
-fn no_key_is_told_what_another_has_wherever_the_writer_dies() {
+fn no_key_gets_the_value_of_another_wherever_the_writer_dies() {
     die_anywhere(Change::Keys, STORES_OF_KEYS, 2, version_of_keys);
 }
 
@@ -248,7 +248,7 @@ fn die_anywhere(
     change: Change,
     last: usize,
     preemptions: usize,
-    version: fn(&Reader<Handle>) -> Result<u64, WhyNot>,
+    version: fn(&Reader<Handle>) -> Result<u64, StaleReason>,
 ) {
     let changing = changing(change);
     for stores in 0..=last {
@@ -258,14 +258,14 @@ fn die_anywhere(
             let reader = reader(&model);
             let writing = thread::spawn(move || change.update(&mut writer, 2));
             match version(&reader) {
-                Ok(told) => assert!(told == 1 || told == 2 && stores == last),
-                Err(why) => assert!(why == WhyNot::Busy && stores > 0),
+                Ok(value) => assert!(value == 1 || value == 2 && stores == last),
+                Err(why) => assert!(why == StaleReason::Busy && stores > 0),
             }
             writing.join().unwrap();
             let expected = match stores {
                 0 => Ok(1),
                 stores if stores == last => Ok(2),
-                _ => Err(WhyNot::Busy),
+                _ => Err(StaleReason::Busy),
             };
             assert_eq!(version(&reader), expected);
         });
@@ -273,7 +273,7 @@ fn die_anywhere(
 }
 
 #[test]
-fn nothing_torn_is_told_while_one_update_follows_another() {
+fn no_torn_value_is_read_while_one_update_follows_another() {
     let changing = changing(Change::Values);
     explore(2, move || {
         let (model, mut writer) = history(&changing, usize::MAX);
@@ -282,8 +282,8 @@ fn nothing_torn_is_told_while_one_update_follows_another() {
             update(&mut writer, 2);
             update(&mut writer, 3);
         });
-        let told = version(&reader);
-        assert!(matches!(told, Ok(1..=3) | Err(WhyNot::Busy)), "{told:?}");
+        let found = version(&reader);
+        assert!(matches!(found, Ok(1..=3) | Err(StaleReason::Busy)), "{found:?}");
         writing.join().unwrap();
         assert_eq!(version(&reader), Ok(3));
     });

@@ -1,5 +1,4 @@
-//! A model file: parts, of which the first explains levels, the second is the image, and the others
-//! are the images of levels.
+//! A model file: the description of levels, the image, and the images of levels.
 
 use super::FileError;
 use birthmark_answer::Levels;
@@ -7,11 +6,11 @@ use birthmark_image::{Image, Predicate};
 use birthmark_learn::certainty::{Certainty, CertaintyError};
 use serde_json::value::RawValue;
 
-/// What a file with probabilities begins with; any other is an image alone.
+/// The first bytes of a file with probabilities; any other is only an image.
 const MAGIC: &[u8] = b"BMMODEL\n";
-/// Of the format.
+/// The version of the format.
 pub const VERSION: u32 = 1;
-/// Where the version stands, the checksum of all from `AT_COUNT` on, and the number of parts.
+/// Offsets of the version, of the checksum of all from `AT_COUNT` on, and of the number of parts.
 const AT_VERSION: usize = 8;
 const AT_CHECKSUM: usize = 12;
 const AT_COUNT: usize = 16;
@@ -21,9 +20,9 @@ const ENTRY: usize = 8;
 
 /// The parts of a file with probabilities.
 pub struct Parts<'a> {
-    /// What explains levels, in JSON.
-    described: &'a [u8],
-    /// What answers.
+    /// The description of levels, in JSON.
+    description: &'a [u8],
+    /// The image.
     pub image: &'a [u8],
     levels: Vec<&'a [u8]>,
 }
@@ -55,18 +54,18 @@ impl<'a> Parts<'a> {
             parts.push(bytes.get(begin..end).ok_or(FileError::Parts)?);
         }
         match parts[..] {
-            [described, image, ref levels @ ..] if end == bytes.len() => {
-                Ok(Some(Parts { described, image, levels: levels.into() }))
+            [description, image, ref levels @ ..] if end == bytes.len() => {
+                Ok(Some(Parts { description, image, levels: levels.into() }))
             }
             _ => Err(FileError::Parts),
         }
     }
 
-    /// What says how sure the answers about `predicates` are.
+    /// The levels of the answers about `predicates`.
     pub fn levels(&self, predicates: &[Predicate]) -> Result<Levels, FileError> {
-        let described: Vec<&RawValue> =
-            serde_json::from_slice(self.described).map_err(CertaintyError::from)?;
-        let certainties = described.iter().map(|each| Certainty::read(each.get(), &[]));
+        let scopes: Vec<&RawValue> =
+            serde_json::from_slice(self.description).map_err(CertaintyError::from)?;
+        let certainties = scopes.iter().map(|scope| Certainty::read(scope.get(), &[]));
         let certainties = certainties.collect::<Result<_, _>>()?;
         let images = self.levels.iter().map(|image| Image::read(image));
         let levels = Levels::of(certainties, images.collect::<Result<_, _>>()?);

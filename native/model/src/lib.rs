@@ -1,5 +1,5 @@
-//! A compiled model in a file, as `birthmark image` writes it: what it answers about a file that is
-//! being created, and how likely each answer is (`docs/image-format.md`).
+//! A compiled model in a file, as `birthmark models image` writes it: predictions for a file that
+//! is being created, with probabilities (`docs/image-format.md`).
 //!
 //! ```no_run
 //! use birthmark_model::{Create, Model};
@@ -7,8 +7,8 @@
 //! # fn main() -> Result<(), birthmark_model::ModelError> {
 //! let model = Model::open("published.model")?;
 //! let create = Create { name: Some(b"conftest.c"), ..Create::default() };
-//! for (predicate, said) in model.predicates().iter().zip(model.say(&create)) {
-//!     println!("{} {:?} {:?}", predicate.key, said.word, said.probability);
+//! for (predicate, answer) in model.predicates().iter().zip(model.answer(&create)) {
+//!     println!("{} {:?} {:?}", predicate.key, answer.word, answer.probability);
 //! }
 //! # Ok(())
 //! # }
@@ -23,51 +23,52 @@ pub use birthmark_learn::certainty::{CertaintyError, Word};
 pub use birthmark_learn::encode::fnv1a;
 
 use birthmark_answer::Levels;
+use birthmark_image::regular;
 use birthmark_learn::certainty;
 use file::Parts;
 use std::path::{Path, PathBuf};
 
-/// An image, and what says how sure its answers are, if the file has that.
+/// An image, with the levels of its answers if the file has them.
 ///
-/// It never changes: threads may ask it at the same time.
+/// It is immutable: threads may use it at the same time.
 pub struct Model {
     image: Image,
     levels: Option<Levels>,
 }
 
-/// What is said of one predicate.
+/// The answer about one predicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Said {
+pub struct ThreeWayAnswer {
     /// The answer.
     pub word: Word,
-    /// How likely it holds, above 0 and below 1; none where that is not known.
+    /// The probability of a yes, above 0 and below 1; none if unknown.
     pub probability: Option<f64>,
 }
 
-/// Why bytes are no model.
+/// Invalid bytes of a model.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The image is none.
+    /// The image is invalid.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// The file is shorter than it says, or says what cannot be.
+    /// The parts exceed the file, or overlap.
     #[error("malformed: expected parts that lie in the file, one after the other")]
     Parts,
     /// Not the bytes that were written.
     #[error("damaged: the checksum does not match")]
     Checksum,
-    /// A version that is not known here.
+    /// An unknown version.
     #[error("a model file of version {0}, expected {version}", version = file::VERSION)]
     Version(u32),
-    /// What says how sure the answers are cannot be read.
+    /// The description of levels is invalid.
     #[error("probabilities: {0}")]
     Certainty(#[from] CertaintyError),
-    /// It is about other predicates or levels than the images.
+    /// The description has other predicates or levels than the images.
     #[error("probabilities: expected those of the image's predicates")]
     Levels,
 }
 
-/// Why there is no model at a path.
+/// An error in opening a model.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// The file cannot be read.
@@ -75,31 +76,31 @@ pub enum ModelError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         error: std::io::Error,
     },
-    /// It is no model.
+    /// It is not a model.
     #[error("{}: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         error: FileError,
     },
 }
 
 impl Model {
-    /// Reads a file that `birthmark image` wrote, with probabilities or without.
+    /// Reads a file that `birthmark models image` wrote, with probabilities or without.
     ///
     /// # Errors
     ///
-    /// If it cannot be read, or is no model.
+    /// If it cannot be read, is not a regular file, is longer than 1 GiB, or is not a model.
     pub fn open(path: impl AsRef<Path>) -> Result<Model, ModelError> {
         let path = path.as_ref();
         let failed = |error| ModelError::Read { path: path.into(), error };
-        let bytes = std::fs::read(path).map_err(failed)?;
+        let bytes = regular::read(path, regular::LONGEST).map_err(failed)?;
         Model::read(&bytes).map_err(|error| ModelError::File { path: path.into(), error })
     }
 
@@ -107,7 +108,7 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If they are no model.
+    /// If they are not a model.
     pub fn read(bytes: &[u8]) -> Result<Model, FileError> {
         match Parts::of(bytes)? {
             Some(parts) => {
@@ -129,7 +130,7 @@ impl Model {
         self.predicates().iter().position(|predicate| predicate.key == key)
     }
 
-    /// Whether it says how likely answers are.
+    /// Whether answers have probabilities.
     pub fn has_probabilities(&self) -> bool {
         self.levels.is_some()
     }
@@ -139,28 +140,29 @@ impl Model {
         self.image.lookup(create)
     }
 
-    /// What is said of each predicate, with how likely it holds, without contradictions.
+    /// The consistent answers about each predicate, with probabilities.
     ///
-    /// Without probabilities it is yes where the bit is set, else no.
-    pub fn say(&self, create: &Create) -> Vec<Said> {
+    /// A model without probabilities answers yes where the bit is set, else no.
+    pub fn answer(&self, create: &Create) -> Vec<ThreeWayAnswer> {
         let Some(levels) = &self.levels else {
             let answers = self.image.lookup(create);
             let bit = |place: usize| answers[place / 64] >> (place % 64) & 1 != 0;
-            let plain = |place| Said {
+            let plain = |place| ThreeWayAnswer {
                 word: if bit(place) { Word::Yes } else { Word::No },
                 probability: None,
             };
             return (0..self.predicates().len()).map(plain).collect();
         };
-        let mut said = Vec::with_capacity(self.predicates().len());
-        levels.say(create, |create| self.image.lookup(create), false, &mut said);
-        said.into_iter().map(Said::of).collect()
+        let mut answers = Vec::with_capacity(self.predicates().len());
+        levels.answer(create, |create| self.image.lookup(create), false, &mut answers);
+        answers.into_iter().map(ThreeWayAnswer::of).collect()
     }
 }
 
-impl Said {
-    fn of(said: certainty::Said) -> Said {
-        let share = f64::from(said.probability) / f64::from(certainty::STEPS);
-        Said { word: said.word, probability: (said.probability != 0).then_some(share) }
+impl ThreeWayAnswer {
+    fn of(answer: certainty::ThreeWayAnswer) -> ThreeWayAnswer {
+        let certainty::ThreeWayAnswer { word, probability } = answer;
+        let share = f64::from(probability) / f64::from(certainty::STEPS);
+        ThreeWayAnswer { word, probability: (probability != 0).then_some(share) }
     }
 }

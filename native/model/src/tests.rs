@@ -53,8 +53,8 @@ fn an_answer_has_its_probability() {
     let model = Model::read(&whole()).unwrap();
     assert!(model.has_probabilities());
     assert_eq!((model.place("a"), model.place("b")), (Some(0), None));
-    let said = model.say(&Create::default());
-    assert_eq!(said, [Said { word: Word::No, probability: Some(0.25) }]);
+    let answers = model.answer(&Create::default());
+    assert_eq!(answers, [ThreeWayAnswer { word: Word::No, probability: Some(0.25) }]);
     assert_eq!(model.lookup(&Create::default()), Answers::default());
 }
 
@@ -62,7 +62,10 @@ fn an_answer_has_its_probability() {
 fn an_image_alone_answers_without_probabilities() {
     let model = Model::read(&image()).unwrap();
     assert!(!model.has_probabilities());
-    assert_eq!(model.say(&Create::default()), [Said { word: Word::No, probability: None }]);
+    assert_eq!(
+        model.answer(&Create::default()),
+        [ThreeWayAnswer { word: Word::No, probability: None }]
+    );
 }
 
 #[test]
@@ -80,7 +83,7 @@ fn every_flipped_bit_and_every_other_length_is_refused() {
 }
 
 #[test]
-fn what_is_wrong_is_told_apart() {
+fn faults_are_distinguished() {
     let text = described("a", "[0.25,0.75]");
     let mut newer = whole();
     newer[8] = 2;
@@ -116,16 +119,17 @@ fn the_seeds_of_the_fuzzer_are_models_that_answer() {
     let mut read = 0;
     for seed in std::fs::read_dir(folder).unwrap() {
         let model = Model::open(seed.unwrap().path()).unwrap();
-        let said = |name: &[u8]| model.say(&Create { name: Some(name), ..Create::default() })[0];
-        assert_eq!(said(b"a.lock").word, Word::Yes);
-        assert_ne!(said(b"a.c").word, Word::Yes);
+        let answer =
+            |name: &[u8]| model.answer(&Create { name: Some(name), ..Create::default() })[0];
+        assert_eq!(answer(b"a.lock").word, Word::Yes);
+        assert_ne!(answer(b"a.c").word, Word::Yes);
         read += 1;
     }
     assert!(read > 0);
 }
 
 #[test]
-fn the_path_is_told() {
+fn errors_name_the_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("published.model");
     let of = |found: Result<Model, ModelError>| found.map(|_| ()).unwrap_err().to_string();
@@ -134,4 +138,12 @@ fn the_path_is_told() {
     assert!(of(Model::open(&path)).contains("published.model: truncated"));
     std::fs::write(&path, whole()).unwrap();
     assert!(Model::open(&path).is_ok());
+    assert!(of(Model::open("/dev/zero")).ends_with("/dev/zero: expected a regular file"));
+    assert!(of(Model::open(folder.path())).ends_with("expected a regular file"));
+    let fifo = folder.path().join("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    assert!(of(Model::open(&fifo)).ends_with("fifo: expected a regular file"));
+    let long = std::fs::File::create(folder.path().join("long")).unwrap();
+    long.set_len(regular::LONGEST + 1).unwrap();
+    assert!(of(Model::open(folder.path().join("long"))).contains("at most 1073741824 bytes"));
 }

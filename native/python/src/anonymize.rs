@@ -18,7 +18,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// How many bytes of text are mapped between two looks at Python's signals.
+/// Bytes of text mapped between checks for Python's signals.
 const STEP: usize = 1 << 23;
 
 #[pyclass(name = "Mapping", module = "birthmark_native")]
@@ -78,7 +78,7 @@ impl PyMapping {
             .into_iter()
             .map(|(column, word)| Some((column, Treatment::of(&word)?)))
             .collect();
-        let unknown = || NO_TREATMENT.because("a treatment that is none");
+        let unknown = || NO_TREATMENT.because("unknown treatment");
         let treatments = treatments.ok_or_else(unknown)?;
         let mapped = py.detach(|| self.mapping.batch(&batch.0, &treatments));
         mapped.map(PyArrowType).map_err(raise)
@@ -89,7 +89,7 @@ impl PyMapping {
 #[pyclass(module = "birthmark_native")]
 pub struct TextRewriter {
     rewriter: Rewriter,
-    /// In a lock, since Python may hold the object in any thread.
+    /// Locked, since Python may use the object in any thread.
     input: Mutex<Option<Input>>,
     output: Output,
     out: PathBuf,
@@ -108,8 +108,8 @@ impl TextRewriter {
         py: Python<'py>,
         path: PathBuf,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let opened = py.detach(|| source::open(&path));
-        let (_, reader) = opened.map_err(|error| system(&path, &error))?;
+        let reader = py.detach(|| source::open(&path));
+        let (_, reader) = reader.map_err(|error| system(&path, &error))?;
         let mut input = Input::new(reader);
         let zeros = py.detach(|| input.skip_zeros());
         let first = py.detach(|| input.peek(FORMAT.first));

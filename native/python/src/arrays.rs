@@ -1,4 +1,4 @@
-//! Arrays on their way to and from Python, of the types that functions take.
+//! Arrays exchanged with Python, of the types that functions take.
 
 use super::errors::{raise, Raised, NULLS, WRONG_TYPE};
 use arrow_array::types::ArrowPrimitiveType;
@@ -8,10 +8,10 @@ use arrow_pyarrow::PyArrowType;
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 
-/// A column on its way to or from Python.
+/// A column exchanged with Python.
 pub type Column = PyArrowType<ArrayData>;
 
-/// Rows on their way to or from Python.
+/// Rows exchanged with Python.
 pub type Batch = PyArrowType<RecordBatch>;
 
 /// An argument, if it is of the type `wanted`.

@@ -22,9 +22,9 @@ impl PyCaptureWriter {
     #[new]
     #[pyo3(signature = (path, cut_data = false))]
     fn new(path: PathBuf, cut_data: bool) -> PyResult<PyCaptureWriter> {
-        let opened = File::create(&path)
+        let file = File::create(&path)
             .and_then(|file| Writer::new(BufWriter::with_capacity(1 << 20, file), cut_data));
-        let writer = Some(opened.map_err(|error| system(&path, &error))?);
+        let writer = Some(file.map_err(|error| system(&path, &error))?);
         Ok(PyCaptureWriter { path, writer })
     }
 

@@ -5,7 +5,7 @@ use super::errors::{raise, UNEQUAL_LEVELS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt8Type;
 use arrow_array::{make_array, Array, Float64Array, UInt8Array};
-use birthmark_learn::certainty::{Certainty, Said, STEPS};
+use birthmark_learn::certainty::{Certainty, ThreeWayAnswer, STEPS};
 use pyo3::prelude::*;
 
 #[pyclass(name = "Certainty", frozen)]
@@ -27,7 +27,7 @@ impl PyCertainty {
         self.certainty.keys().to_vec()
     }
 
-    fn say(&self, py: Python<'_>, levels: Vec<Column>) -> PyResult<(Vec<Column>, Vec<Column>)> {
+    fn answer(&self, py: Python<'_>, levels: Vec<Column>) -> PyResult<(Vec<Column>, Vec<Column>)> {
         let arrays: Vec<_> = levels.into_iter().map(|column| make_array(column.0)).collect();
         let columns: Option<Vec<&UInt8Array>> =
             arrays.iter().map(|array| array.as_primitive_opt::<UInt8Type>()).collect();
@@ -36,26 +36,26 @@ impl PyCertainty {
         let columns = columns
             .filter(|columns| fit && columns.iter().all(|column| column.len() == rows))
             .ok_or_else(|| UNEQUAL_LEVELS.because("expected a column of levels per predicate"))?;
-        Ok(py.detach(|| say(&self.certainty, &columns, rows)).finish())
+        Ok(py.detach(|| answer(&self.certainty, &columns, rows)).finish())
     }
 }
 
-/// What was said, as two columns per predicate: the answers by number, and the probabilities.
+/// Answers as two columns per predicate: the answers by number, and the probabilities.
 pub struct Columns {
     words: Vec<Vec<u8>>,
     likely: Vec<Vec<Option<f64>>>,
 }
 
 impl Columns {
-    /// Empty columns for `rows` of what is said of `predicates`.
+    /// Empty columns for `rows` answers about `predicates`.
     pub fn new(predicates: usize, rows: usize) -> Columns {
         let words = vec![Vec::with_capacity(rows); predicates];
         Columns { words, likely: vec![Vec::with_capacity(rows); predicates] }
     }
 
     /// Adds a row.
-    pub fn push(&mut self, said: &[Said]) {
-        for ((words, likely), each) in self.words.iter_mut().zip(&mut self.likely).zip(said) {
+    pub fn push(&mut self, answers: &[ThreeWayAnswer]) {
+        for ((words, likely), each) in self.words.iter_mut().zip(&mut self.likely).zip(answers) {
             words.push(each.word as u8);
             let known = each.probability != 0;
             likely.push(known.then(|| f64::from(each.probability) / f64::from(STEPS)));
@@ -70,12 +70,12 @@ impl Columns {
     }
 }
 
-fn say(certainty: &Certainty, levels: &[&UInt8Array], rows: usize) -> Columns {
+fn answer(certainty: &Certainty, levels: &[&UInt8Array], rows: usize) -> Columns {
     let mut columns = Columns::new(levels.len(), rows);
-    let mut said = Vec::new();
+    let mut answers = Vec::new();
     for row in 0..rows {
-        certainty.say(levels.iter().map(|column| usize::from(column.value(row))), &mut said);
-        columns.push(&said);
+        certainty.answer(levels.iter().map(|column| usize::from(column.value(row))), &mut answers);
+        columns.push(&answers);
     }
     columns
 }

@@ -1,4 +1,4 @@
-//! What a create is, what a hint is and how an image is laid out, for Python.
+//! The contract for Python: members of a create, hints, and the layout of an image.
 
 use birthmark_contract::create::{self, Kind, MEMBERS};
 use birthmark_contract::hints::{self, HINTS};
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use pyo3::PyClass;
 
-/// Something that may be known of a create.
+/// A member of a create.
 #[pyclass(frozen, get_all)]
 pub struct Member {
     name: &'static str,
@@ -20,7 +20,7 @@ pub struct Member {
     hints: bool,
     meaning: &'static str,
     forms: Vec<&'static str>,
-    told: Vec<&'static str>,
+    texts: Vec<&'static str>,
 }
 
 impl From<create::Member> for Member {
@@ -47,7 +47,7 @@ impl From<create::Member> for Member {
             hints: member.hints,
             meaning: member.meaning,
             forms: member.forms().to_vec(),
-            told: member.told.to_vec(),
+            texts: member.texts.to_vec(),
         }
     }
 }
@@ -61,7 +61,7 @@ pub struct Hint {
     meaning: &'static str,
 }
 
-/// Adds what is declared to the module.
+/// Adds the declarations to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("MEMBERS", PyTuple::new(py, each(py, MEMBERS.map(Member::from))?)?)?;

@@ -1,9 +1,9 @@
-//! The exceptions of `birthmark_native`, and which of them each error of the crates is raised as.
+//! The exceptions of `birthmark_native`, and the exception for each error of the crates.
 //!
-//! [`Error`](ERROR) is the base of all. Each is also the builtin that says the same => general, so
-//! that who knows nothing of this module can catch `ValueError`. Every exception has a `reason`,
-//! one of `REASONS`. What the operating system refuses is an `OSError`, whose subclasses Python
-//! itself chooses by its number.
+//! [`Error`](ERROR) is the base of all. Each is also the corresponding builtin, so that callers
+//! without knowledge of this module can catch `ValueError`. Every exception has a `reason`, one of
+//! `REASONS`. Errors of the operating system are `OSError`s, whose subclasses Python chooses by
+//! their number.
 
 use arrow_schema::ArrowError;
 use birthmark_hook::Refused;
@@ -44,7 +44,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-/// An exception: its name, what it says, and which builtins it is besides [`ERROR`].
+/// An exception: its name, its description, and its builtin bases besides [`ERROR`].
 pub struct Exception {
     name: &'static str,
     doc: &'static str,
@@ -53,7 +53,7 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// The class, made when it is first asked for.
+    /// The class, made on first use.
     fn class<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyType>> {
         let class = self.class.get_or_try_init(py, || {
             let mut bases = (self.builtins)(py);
@@ -90,53 +90,53 @@ macro_rules! exceptions {
 
 exceptions! {
     ERROR "Error" (PyException)
-        "What this module refuses. `reason` is the word in `REASONS` for what is wrong.";
+        "A refusal by this module. `reason` is the word in `REASONS` for the fault.";
     TRACE "TraceError" (PyValueError)
-        "A file is no trace, or none that can be read.";
+        "A file is not a trace, or not a readable one.";
     TABLE "TableError" (PyValueError)
-        "A table lacks a column, has one of another type, or a row that it cannot have.";
+        "A table lacks a column, has one of the wrong type, or has an invalid row.";
     ANONYMIZE "AnonymizeError" (PyValueError)
-        "A mapping of anonymized names is damaged, or cannot keep what it is told to keep.";
+        "A mapping of anonymized names is damaged, or cannot exempt a value that it has mapped.";
     IMAGE "ImageError" (PyValueError)
-        "Bytes are no compiled image that can be used.";
+        "Bytes are not a usable compiled image.";
     RULE "RuleError" (PyValueError)
-        "Rules over the components of names do not fit each other, or are none.";
+        "Rules over the components of names are inconsistent or invalid.";
     FOREST "ForestError" (PyValueError)
-        "Nodes make no forest, or rows do not fit it, or none can be grown on them.";
+        "Nodes are not a forest, or rows do not fit it or cannot train one.";
     CERTAINTY "CertaintyError" (PyValueError)
-        "A description of how sure a model is cannot be used.";
+        "A description of a model's certainty is invalid.";
     GEOMETRY "GeometryError" (PyValueError)
         "A file system or a region of it cannot have these sizes.";
     LAYOUT "LayoutError" (PyValueError)
-        "A replay of a layout cannot be configured so.";
+        "A replay of a layout has an invalid configuration.";
     STORAGE "StorageError" (PyValueError)
-        "A drive cannot be so, or cannot serve what a trace asks of it, or that is none.";
+        "A drive or a trace is invalid, or the drive cannot serve the trace.";
     RECORDING "RecordingError" (PyValueError)
-        "A file is no recording of an allocator.";
+        "A file is not a recording of an allocator.";
     REQUEST "InvalidRequestError" (PyValueError)
-        "A request is not as the service takes it. `is_json`, `field` and `found` say what is wrong.";
+        "A request is invalid. `is_json`, `field` and `found` describe the fault.";
     ARGUMENT "ArgumentError" (PyValueError)
         "A function cannot take this argument.";
     TYPE "ArrayTypeError" (PyTypeError)
-        "An array is of another type than the function takes.";
+        "An array is of the wrong type.";
     STATE "StateError" (PyRuntimeError, PyValueError)
-        "An object is used before or after its time.";
+        "An object is used too early or too late.";
     SPILL "SpillError" (PyOSError)
         "The temporary file of idle lives cannot be used.";
     SNAPSHOT "SnapshotError" (PyValueError)
-        "A file is no snapshot, or is damaged.";
+        "A file is not a snapshot, or is damaged.";
     DEFECT "DefectError" (PyRuntimeError)
-        "This module has contradicted itself: a defect, which nothing given to it should cause.";
+        "This module has contradicted itself: a defect, whatever the input.";
 }
 
-/// A reason for which something is refused.
+/// A reason for a refusal.
 pub struct Reason {
     word: &'static str,
     exception: &'static Exception,
 }
 
 impl Reason {
-    /// The exception that says so.
+    /// The exception with a message.
     pub fn because(&self, message: impl Display) -> PyErr {
         Python::attach(|py| {
             let made = || {
@@ -149,21 +149,21 @@ impl Reason {
     }
 }
 
-/// What an error of a crate is raised as.
+/// The exception for an error of a crate.
 pub enum Cause<'a> {
     /// An exception of this module.
     Reason(&'static Reason),
-    /// The operating system's.
+    /// The operating system's error.
     System(&'a io::Error),
 }
 
 /// An error of a crate.
 pub trait Raised: Display {
-    /// What it is raised as.
+    /// The exception for it.
     fn cause(&self) -> Cause<'_>;
 }
 
-/// Raises an error as it is.
+/// Raises an error unchanged.
 pub fn raise(error: impl Raised) -> PyErr {
     match error.cause() {
         Cause::Reason(reason) => reason.because(&error),
@@ -179,7 +179,7 @@ pub fn raise_at(path: &Path, error: impl Raised) -> PyErr {
     }
 }
 
-/// Raises what the operating system says of a file.
+/// Raises the operating system's error about a file.
 pub fn system(path: &Path, error: &io::Error) -> PyErr {
     let path = path.display().to_string();
     match error.raw_os_error() {
@@ -196,7 +196,7 @@ pub fn system(path: &Path, error: &io::Error) -> PyErr {
     }
 }
 
-/// A reason for each variant: the compiler refuses a crate's new error until it stands here. A
+/// A reason for each variant: the compiler refuses a crate's new error until it is listed here. A
 /// variant that holds another error is raised as that one (`=>`), or, if it is the system's, as
 /// such (`!`).
 macro_rules! variants {
@@ -236,7 +236,15 @@ variants! {
         => Decoder,
         ! Io,
     }
-    CaptureError { NotACapture: DEFECT, CutHeader: TRACE, Version: TRACE, LinkType: TRACE, }
+    CaptureError {
+        NotACapture: DEFECT,
+        CutHeader: TRACE,
+        Version: TRACE,
+        SnoopVersion: TRACE,
+        LinkType: TRACE,
+        Datalink: TRACE,
+        NoTimes: TRACE,
+    }
     ColumnError { Missing: TABLE, Type: TABLE, Null: TABLE, }
     CaptureWriteError { => Rows, ! Io, }
     TextWriteError { Host: TABLE, => Rows, }
@@ -272,8 +280,8 @@ variants! {
     }
     SampleError { Empty: FOREST, Rows: FOREST, }
     HistoryError { Few: ARGUMENT, Long: TABLE, Damaged: TABLE, Arrow: DEFECT, => Column, }
-    SharedHistoryError { Locked: STATE, Shared: ARGUMENT, Room: ARGUMENT, ! Io, }
-    CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Worlds: CERTAINTY, }
+    SharedHistoryError { Locked: STATE, Shared: ARGUMENT, NotRegular: ARGUMENT, Room: ARGUMENT, ! Io, }
+    CertaintyError { Json: CERTAINTY, Levels: CERTAINTY, Assignments: CERTAINTY, }
     MeasuredError { Line: STORAGE, Empty: STORAGE, ! Io, }
     LoopError { Outside: STORAGE, Late: STORAGE, }
     BlockTraceError { Empty: STORAGE, Line: STORAGE, Unknown: STORAGE, => Srt, ! Io, }
@@ -311,8 +319,8 @@ variants! {
     }
 }
 
-/// Reasons that are no variant of an enumeration: errors that are one, and what is refused before
-/// a crate is asked.
+/// Reasons without a variant of an enumeration: errors that are not enumerations, and refusals
+/// before a crate is called.
 macro_rules! reasons {
     ($($place:ident $word:literal $exception:ident;)+) => {
         $(
@@ -379,7 +387,7 @@ single! {
     RecordingError => BAD_RECORDING,
 }
 
-/// Of a decoder, whose own reasons stand here if they are known.
+/// A decoder's error, with its own reasons if they are known.
 impl Raised for DecodeError {
     fn cause(&self) -> Cause<'_> {
         match self.downcast_ref::<CaptureError>() {
@@ -389,7 +397,7 @@ impl Raised for DecodeError {
     }
 }
 
-/// Adds the exceptions and `REASONS`, by which of them each reason is raised.
+/// Adds the exceptions and `REASONS`, which maps each reason to its exception.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     for exception in EXCEPTIONS {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-/// How many lines are repeated between looks for signals.
+/// Lines replayed between checks for signals.
 const LINES: u32 = 1000;
 
 #[pyclass(frozen, get_all, module = "birthmark_native")]
@@ -32,7 +32,7 @@ pub fn check_recording(py: Python<'_>, path: PathBuf) -> PyResult<Checked> {
     Ok(Checked { operations: replay.operations, states: replay.states, difference })
 }
 
-/// Repeats some lines. Returns whether there may be more.
+/// Replays some lines. Returns whether there may be more.
 fn steps<R: std::io::BufRead>(replay: &mut Replay<R>) -> Result<bool, RecordingError> {
     for _ in 0..LINES {
         if !replay.step()? {

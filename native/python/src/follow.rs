@@ -1,10 +1,11 @@
-//! `birthmark_native.Follower`: a trace followed in a thread of its own, piece by piece.
+//! `birthmark_native.Follower`: a trace followed in a thread, piece by piece.
 
 use super::arrays::Batch;
 use super::errors::{raise_at, BROKEN};
 use super::trace::{counted, set_aside};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
+use birthmark_trace::budget::{Budget, DEFAULT};
 use birthmark_trace::follow::{Follow, Piece, Place, Resume};
 use birthmark_trace::trace::TraceError;
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError};
@@ -16,9 +17,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Pieces decoded ahead of who takes them.
+/// Pieces decoded ahead of the consumer.
 const AHEAD: usize = 2;
-/// How often it is told that nothing came.
+/// How often an idle source is reported.
 const QUIET: Duration = Duration::from_millis(100);
 
 type PlaceTuple = (String, i64, u64);
@@ -45,20 +46,23 @@ fn place((file, began, offset): PlaceTuple) -> Place {
 #[pymethods]
 impl Follower {
     #[new]
-    #[pyo3(signature = (path, stride, resume = None, until_idle = None, gather = 0.0))]
+    #[pyo3(signature = (
+        path, stride, resume = None, until_idle = None, gather = 0.0, memory = DEFAULT
+    ))]
     fn new(
         path: PathBuf,
         stride: i64,
         resume: Option<(PlaceTuple, PlaceTuple, i64)>,
         until_idle: Option<f64>,
         gather: f64,
+        memory: usize,
     ) -> PyResult<Follower> {
         let resume = resume.map(|(from, until, clock)| {
             let (from, until) = (place(from), place(until));
             Resume { from, until, clock }
         });
         let until_idle = until_idle.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        let mut follow = Follow::open(&path, resume, stride, until_idle)
+        let mut follow = Follow::open(&path, resume, stride, until_idle, Budget::new(memory))
             .map_err(|error| raise_at(&path, TraceError::Io(error)))?;
         follow.gather_for(Duration::try_from_secs_f64(gather).unwrap_or_default());
         let (sender, items) = bounded(AHEAD);
@@ -112,7 +116,7 @@ pub struct FollowedPiece {
     item: Item,
 }
 
-/// A batch, where it has rows.
+/// A batch, if it has rows.
 fn filled(batch: &RecordBatch) -> Vec<Batch> {
     let some = (batch.num_rows() > 0).then(|| PyArrowType(batch.clone()));
     some.into_iter().collect()

@@ -12,7 +12,7 @@ pub struct HistoryKeeper {
 }
 
 impl HistoryKeeper {
-    /// What is kept.
+    /// The history.
     pub fn history(&self) -> &History {
         &self.history
     }

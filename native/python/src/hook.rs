@@ -83,7 +83,7 @@ impl PyHook {
     }
 }
 
-/// A callable that is asked as a service is.
+/// A callable that answers like a service.
 pub struct Service(pub Py<PyAny>);
 
 impl Asker for Service {

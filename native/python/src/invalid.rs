@@ -1,4 +1,4 @@
-//! `InvalidRequestError`, which says what is wrong with a request.
+//! `InvalidRequestError`, which describes the fault of a request.
 
 use super::errors::BAD_REQUEST;
 use birthmark_answer::{Fault, Kind};

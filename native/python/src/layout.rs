@@ -63,7 +63,9 @@ impl LayoutTrace {
         let disk: Option<Parameters> = disk_json.map(|json| parse("disk", json)).transpose()?;
         let verdicts = match (hints, service) {
             (Some(_), service) if image.is_some() || service.is_some() => {
-                return Err(TWO_SOURCES.because("hints: expected no image and no service beside"));
+                return Err(
+                    TWO_SOURCES.because("hints: expected them without an image or a service")
+                );
             }
             (Some(hints), _) => Verdicts::Given(verdicts(hints, &self.trace)?),
             (None, None) if image.is_none() => Verdicts::Given(Vec::new()),
@@ -105,8 +107,14 @@ impl LayoutRun {
 }
 
 #[pyfunction]
-pub fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
-    let geometry = geometry(name, bytes)?;
+#[pyo3(signature = (name, bytes, journal = false))]
+pub fn layout_geometry(name: &str, bytes: u64, journal: bool) -> PyResult<String> {
+    let kernel = kernel(name)?;
+    let geometry = layout::geometry(kernel, bytes as f64).map_err(raise)?;
+    let free = match journal {
+        true => layout::behind_journal(kernel, geometry).map_err(raise)?,
+        false => geometry.dblkno(),
+    };
     let inodes = geometry.inode_table() / u64::from(geometry.fsize);
     let sizes = serde_json::json!({
         "fsize": geometry.fsize,
@@ -117,6 +125,7 @@ pub fn layout_geometry(name: &str, bytes: u64) -> PyResult<String> {
         "inode_bytes": geometry.inode_size(),
         "iblkno": inodes,
         "dblkno": geometry.dblkno(),
+        "free": free,
     });
     Ok(sizes.to_string())
 }
@@ -138,11 +147,14 @@ pub fn layout_region(
     Ok((ends(region.inodes), ends(region.fragments)))
 }
 
-/// What `newfs` of a kernel makes of so many bytes.
+/// The geometry that a kernel's `newfs` makes for a size.
 fn geometry(name: &str, bytes: u64) -> PyResult<Geometry> {
-    let kernel: Kernel = serde_json::from_value(name.into())
-        .map_err(|error| NO_KERNEL.because(format_args!("geometry: {error}")))?;
-    layout::geometry(kernel, bytes as f64).map_err(raise)
+    layout::geometry(kernel(name)?, bytes as f64).map_err(raise)
+}
+
+fn kernel(name: &str) -> PyResult<Kernel> {
+    serde_json::from_value(name.into())
+        .map_err(|error| NO_KERNEL.because(format_args!("geometry: {error}")))
 }
 
 /// A verdict per create.

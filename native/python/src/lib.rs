@@ -1,10 +1,11 @@
 //! The extension module `birthmark_native._native`: convert, call, wrap. `birthmark_native/_native.pyi`
 //! documents it for Python.
 
-/// Lives are many small pieces of memory, which come and go: following them takes a quarter less time.
+/// Lives are many small allocations that come and go: following them takes a quarter less time.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod acceptor;
 mod anonymize;
 mod arrays;
 mod captures;
@@ -19,11 +20,11 @@ mod grow;
 mod history;
 mod hook;
 mod image;
+mod instants;
 mod invalid;
 mod layout;
 mod live;
 mod lives;
-mod lobby;
 mod scan;
 mod serve;
 mod storage;
@@ -43,6 +44,7 @@ mod _native {
 
     #[pymodule_export]
     use super::{
+        acceptor::PyAcceptor,
         anonymize::{PyMapping, TextRewriter},
         captures::PyCaptureWriter,
         certainty::PyCertainty,
@@ -58,10 +60,10 @@ mod _native {
         history::{fold_shapes, HistoryKeeper},
         hook::PyHook,
         image::PyImage,
+        instants::PyInstants,
         layout::{layout_geometry, layout_region, LayoutRun, LayoutTrace},
         live::{handle_inode, PyHistoryChanges, PySharedHistory, PySharedHistoryWriter},
         lives::{LivesBuilder, PyLiveHistory},
-        lobby::PyLobby,
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         storage::check_drive,

@@ -6,12 +6,12 @@ use super::history::HistoryKeeper;
 use super::lives::{subject_of, PyLiveHistory};
 use arrow_array::types::UInt64Type;
 use arrow_pyarrow::PyArrowType;
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 use birthmark_learn::history::{records, Namer, Subject};
 use birthmark_live::handles::{self, Inode};
 use birthmark_live::{
     alias, batch, Asked, Changes, Clocks, Facts, Limits, Live, Place, Publisher, Report, Seen,
-    State, WhyNot,
+    StaleReason, State,
 };
 use birthmark_tables::lives::directories::Directory;
 use pyo3::prelude::*;
@@ -21,9 +21,9 @@ use std::sync::Arc;
 
 const MICROS: f64 = 1e6;
 
-/// What was seen of files, and of names.
+/// The histories of files and of names.
 type Histories<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
-/// What a create's asker is told: the histories, the word of the level, and why that is nothing.
+/// The answer for a create: the histories, the word of the history scope, and why there are none.
 type Answer<'py> = (Option<Histories<'py>>, &'static str, Option<&'static str>);
 
 #[pyclass(name = "SharedHistory", frozen)]
@@ -41,8 +41,8 @@ impl PySharedHistory {
     }
 
     fn at(&self, py: Python<'_>, creates: Batch) -> PyResult<Batch> {
-        let told = py.detach(|| batch::tell(&self.live, &creates.0));
-        told.map(PyArrowType).map_err(raise)
+        let histories = py.detach(|| batch::tell(&self.live, &creates.0));
+        histories.map(PyArrowType).map_err(raise)
     }
 
     #[pyo3(signature = (
@@ -74,9 +74,9 @@ impl PySharedHistory {
         match self.live.tell(&asked, &mut seen) {
             Ok(found) => {
                 let histories = (PyBytes::new(py, &seen.files), PyBytes::new(py, &seen.names));
-                (Some(histories), found.told.word(), None)
+                (Some(histories), found.scope.word(), None)
             }
-            Err(why) => (None, Told::Nothing.word(), Some(why.word())),
+            Err(why) => (None, HistoryScope::Nothing.word(), Some(why.word())),
         }
     }
 
@@ -84,8 +84,8 @@ impl PySharedHistory {
         let status = PyDict::new(py);
         self.live.with(|history| {
             let why = history.look(|_| ()).err();
-            status.set_item("why", why.map(WhyNot::word))?;
-            status.set_item("says", why.map(WhyNot::sentence))?;
+            status.set_item("why", why.map(StaleReason::word))?;
+            status.set_item("says", why.map(StaleReason::sentence))?;
             if let Ok(reader) = history.reader() {
                 status.set_item("follower", reader.follower())?;
                 status.set_item("generation", reader.generation())?;
@@ -115,7 +115,7 @@ fn add_facts(status: &Bound<'_, PyDict>, facts: &Facts) -> PyResult<()> {
     status.set_item("aliases_gave_way", counts.aliases_gave_way)
 }
 
-/// Seconds as microseconds, or a share as millionths.
+/// Converts seconds to microseconds, or a share to millionths.
 fn micros(number: f64) -> PyResult<u64> {
     if number.is_nan() || number < 0.0 {
         return Err(NO_LIMIT.because(format_args!("{number}: expected 0 or more")));
@@ -128,6 +128,14 @@ pub struct PySharedHistoryWriter {
     publisher: Publisher,
     path: PathBuf,
     namer: Namer,
+}
+
+impl PySharedHistoryWriter {
+    /// The publisher of a writable file.
+    fn publisher(&mut self) -> PyResult<&mut Publisher> {
+        self.publisher.check().map_err(|error| super::errors::system(&self.path, &error))?;
+        Ok(&mut self.publisher)
+    }
 }
 
 #[pymethods]
@@ -152,21 +160,22 @@ impl PySharedHistoryWriter {
         py: Python<'_>,
         mut live: PyRefMut<'_, PyLiveHistory>,
         mut changes: Option<PyRefMut<'_, PyHistoryChanges>>,
-    ) {
+    ) -> PyResult<()> {
+        self.publisher()?;
         let live = &mut live.live;
-        let mut kept = changes.as_mut().map(|kept| &mut kept.changes);
+        let mut copy = changes.as_mut().map(|copy| &mut copy.changes);
         py.detach(|| {
             let writer = self.publisher.writer();
             for subject in Subject::ALL {
                 let changed = live.take_changed(subject);
-                for key in changed.forgotten.iter().map(|key| subject.key(*key)) {
+                for key in changed.evicted.iter().map(|key| subject.key(*key)) {
                     writer.remove(key);
-                    kept.iter_mut().for_each(|kept| kept.remove(key));
+                    copy.iter_mut().for_each(|copy| copy.remove(key));
                 }
                 for (key, record) in &changed.records {
                     let key = subject.key(*key);
                     writer.put(key, record);
-                    kept.iter_mut().for_each(|kept| kept.put(key, *record));
+                    copy.iter_mut().for_each(|copy| copy.put(key, *record));
                 }
             }
             let now = live.history(Subject::File).clock();
@@ -174,52 +183,62 @@ impl PySharedHistoryWriter {
                 let (name, path) = called.map(|called| (called.name, called.path)).unzip();
                 let shape = self.namer.shape(name.as_deref());
                 writer.call(&handle, path.as_deref(), shape, now);
-                kept.iter_mut().for_each(|kept| kept.call(&handle, path.as_deref(), shape, now));
+                copy.iter_mut().for_each(|copy| copy.call(&handle, path.as_deref(), shape, now));
             }
         });
+        Ok(())
     }
 
-    fn everything(&mut self, py: Python<'_>) -> PyHistoryChanges {
-        let publisher = &mut self.publisher;
-        PyHistoryChanges { changes: py.detach(|| publisher.writer().everything()) }
+    fn everything(&mut self, py: Python<'_>) -> PyResult<PyHistoryChanges> {
+        let publisher = self.publisher()?;
+        Ok(PyHistoryChanges { changes: py.detach(|| publisher.writer().everything()) })
     }
 
-    fn apply(&mut self, py: Python<'_>, changes: &PyHistoryChanges) {
-        let publisher = &mut self.publisher;
+    fn apply(&mut self, py: Python<'_>, changes: &PyHistoryChanges) -> PyResult<()> {
+        let publisher = self.publisher()?;
         py.detach(|| changes.changes.write(publisher.writer()));
+        Ok(())
     }
 
     fn put(&mut self, subject: &str, known: Batch) -> PyResult<()> {
-        let subject = subject_of(subject)?;
+        let (subject, publisher) = (subject_of(subject)?, self.publisher()?);
         for (key, record) in records(&known.0).map_err(raise)? {
-            self.publisher.writer().put(subject.key(key), &record);
+            publisher.writer().put(subject.key(key), &record);
         }
         Ok(())
     }
 
     fn put_all(&mut self, subject: &str, history: &HistoryKeeper) -> PyResult<()> {
-        let subject = subject_of(subject)?;
+        let (subject, publisher) = (subject_of(subject)?, self.publisher()?);
         for (key, record) in history.history().records() {
-            self.publisher.writer().put(subject.key(key), &record);
+            publisher.writer().put(subject.key(key), &record);
         }
         Ok(())
     }
 
     fn remove(&mut self, subject: &str, keys: Column) -> PyResult<()> {
         let (subject, keys) = (subject_of(subject)?, whole::<UInt64Type>(keys, "keys")?);
-        let writer = self.publisher.writer();
+        let writer = self.publisher()?.writer();
         keys.values().iter().for_each(|&key| writer.remove(subject.key(key)));
         Ok(())
     }
 
     #[pyo3(signature = (handle, *, name=None, path=None, time))]
-    fn directory(&mut self, handle: &[u8], name: Option<&[u8]>, path: Option<&[u8]>, time: i64) {
+    fn directory(
+        &mut self,
+        handle: &[u8],
+        name: Option<&[u8]>,
+        path: Option<&[u8]>,
+        time: i64,
+    ) -> PyResult<()> {
         let shape = self.namer.shape(name);
-        self.publisher.writer().call(handle, path, shape, time);
+        self.publisher()?.writer().call(handle, path, shape, time);
+        Ok(())
     }
 
-    fn remove_path(&mut self, path: &[u8]) {
-        self.publisher.writer().remove_directory(alias::of_path(path));
+    fn remove_path(&mut self, path: &[u8]) -> PyResult<()> {
+        self.publisher()?.writer().remove_directory(alias::of_path(path));
+        Ok(())
     }
 
     #[pyo3(signature = (clock, lag, loss, state, operations=0))]
@@ -238,7 +257,7 @@ impl PySharedHistoryWriter {
         })?;
         let (lag, loss) = (micros(lag)?, micros(loss)?);
         let report = Report { trace_clock: clock, lag, loss, state, operations };
-        self.publisher.commit(report);
+        self.publisher()?.commit(report);
         Ok(())
     }
 
@@ -263,19 +282,19 @@ impl PyHistoryChanges {
     #[staticmethod]
     fn from_arrow(
         py: Python<'_>,
-        forgotten: Column,
+        removed_keys: Column,
         records: Batch,
         directories: Batch,
     ) -> PyResult<PyHistoryChanges> {
-        let forgotten = whole::<UInt64Type>(forgotten, "forgotten")?;
-        let read = || Changes::from_arrow(&forgotten, &records.0, &directories.0);
+        let removed_keys = whole::<UInt64Type>(removed_keys, "forgotten")?;
+        let read = || Changes::from_arrow(&removed_keys, &records.0, &directories.0);
         Ok(PyHistoryChanges { changes: py.detach(read).map_err(raise)? })
     }
 
     fn to_arrow(&self, py: Python<'_>) -> PyResult<(Column, Batch, Batch)> {
-        let told = py.detach(|| self.changes.to_arrow());
-        let (forgotten, records, directories) = told.map_err(raise)?;
-        Ok((column(forgotten), PyArrowType(records), PyArrowType(directories)))
+        let arrays = py.detach(|| self.changes.to_arrow());
+        let (removed, records, directories) = arrays.map_err(raise)?;
+        Ok((column(removed), PyArrowType(records), PyArrowType(directories)))
     }
 
     fn merge(&mut self, later: PyRef<'_, PyHistoryChanges>) {

@@ -1,5 +1,5 @@
-//! `LivesBuilder` and `LiveHistory`: the files and names tables, for Python, and what is told of
-//! them as they come to be.
+//! `LivesBuilder` and `LiveHistory`: the files and names tables, for Python, and the events of
+//! their births and outcomes.
 
 use super::arrays::Batch;
 use super::errors::{raise, raise_at, system, NO_SUBJECT};
@@ -8,7 +8,9 @@ use arrow_pyarrow::PyArrowType;
 use birthmark_tables::live_history::LiveHistory;
 use birthmark_tables::lives::events::Subject;
 use birthmark_tables::lives::{Error, Lives, NEAR};
+use birthmark_trace::budget::{Budget, DEFAULT};
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -21,15 +23,18 @@ pub struct LivesBuilder {
 #[pymethods]
 impl LivesBuilder {
     #[new]
-    #[pyo3(signature = (max_live = 200_000, near = NEAR))]
-    fn new(max_live: usize, near: i64) -> LivesBuilder {
-        LivesBuilder { lives: Lives::new(max_live, near.max(0)) }
+    #[pyo3(signature = (max_live = 200_000, near = NEAR, memory = DEFAULT))]
+    fn new(max_live: usize, near: i64, memory: usize) -> LivesBuilder {
+        let lives = Lives::new(max_live, near.max(0)).with_budget(Budget::new(memory));
+        LivesBuilder { lives }
     }
 
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<LivesBuilder> {
+    #[pyo3(signature = (path, memory = DEFAULT))]
+    fn load(py: Python<'_>, path: PathBuf, memory: usize) -> PyResult<LivesBuilder> {
         let file = File::open(&path).map_err(|error| system(&path, &error))?;
-        let read = py.detach(|| Lives::load(BufReader::with_capacity(1 << 18, file)));
+        let (budget, file) = (Budget::new(memory), BufReader::with_capacity(1 << 18, file));
+        let read = py.detach(|| Lives::load(file, budget));
         read.map(|lives| LivesBuilder { lives }).map_err(|error| raise_at(&path, error))
     }
 
@@ -38,15 +43,20 @@ impl LivesBuilder {
     }
 
     fn update(&mut self, py: Python<'_>, batch: Batch) -> PyResult<()> {
+        self.lives.forget_hosts();
         py.detach(|| self.lives.update(&batch.0)).map_err(raise)
+    }
+
+    fn evicted(&self) -> BTreeMap<&'static str, u64> {
+        self.lives.evicted().into()
     }
 
     fn update_loss(&mut self, gaps: Batch) -> PyResult<()> {
         self.lives.update_loss(&gaps.0).map_err(raise)
     }
 
-    fn loss_told(&mut self, told: bool) {
-        self.lives.loss_told(told);
+    fn set_losses_known(&mut self, known: bool) {
+        self.lives.set_losses_known(known);
     }
 
     fn finish(&mut self) {
@@ -78,7 +88,7 @@ fn written(
     out.flush().map_err(|error| system(path, &error))
 }
 
-/// The subject of a word.
+/// The subject for a word.
 pub fn subject_of(word: &str) -> PyResult<Subject> {
     match word {
         "file" => Ok(Subject::File),
@@ -90,23 +100,28 @@ pub fn subject_of(word: &str) -> PyResult<Subject> {
 #[pymethods]
 impl PyLiveHistory {
     #[new]
-    #[pyo3(signature = (files, names, max_live = 200_000, near = NEAR, max_awaited = 1_000_000))]
+    #[pyo3(signature = (
+        files, names, max_live = 200_000, near = NEAR, max_awaited = 1_000_000, memory = DEFAULT
+    ))]
     fn new(
         files: PyRef<'_, HistoryKeeper>,
         names: PyRef<'_, HistoryKeeper>,
         max_live: usize,
         near: i64,
         max_awaited: usize,
+        memory: usize,
     ) -> PyLiveHistory {
-        let lives = Lives::new(max_live, near.max(0));
+        let lives = Lives::new(max_live, near.max(0)).with_budget(Budget::new(memory));
         let (files, names) = (files.history.clone(), names.history.clone());
         PyLiveHistory { live: LiveHistory::new(lives, files, names, max_awaited) }
     }
 
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<PyLiveHistory> {
+    #[pyo3(signature = (path, memory = DEFAULT))]
+    fn load(py: Python<'_>, path: PathBuf, memory: usize) -> PyResult<PyLiveHistory> {
         let file = File::open(&path).map_err(|error| system(&path, &error))?;
-        let read = py.detach(|| LiveHistory::load(BufReader::new(file)));
+        let budget = Budget::new(memory);
+        let read = py.detach(|| LiveHistory::load(BufReader::new(file), budget));
         let live = read.map_err(|error| raise_at(&path, error))?;
         Ok(PyLiveHistory { live })
     }
@@ -123,12 +138,16 @@ impl PyLiveHistory {
         py.detach(|| self.live.update(&batch.0)).map_err(raise)
     }
 
+    fn evicted(&mut self) -> BTreeMap<&'static str, u64> {
+        self.live.lives().evicted().into()
+    }
+
     fn update_loss(&mut self, gaps: Batch) -> PyResult<()> {
         self.live.lives().update_loss(&gaps.0).map_err(raise)
     }
 
-    fn loss_told(&mut self, told: bool) {
-        self.live.lives().loss_told(told);
+    fn set_losses_known(&mut self, known: bool) {
+        self.live.lives().set_losses_known(known);
     }
 
     fn advance(&mut self, until: i64) {

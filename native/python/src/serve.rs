@@ -10,19 +10,19 @@ use arrow_array::make_array;
 use arrow_array::types::UInt8Type;
 use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{
-    self as answer, Answered, Answerer, Fault, Levels, Model, Shape, Table, Tallies, Tally,
-    Threshold,
+    self as answer, Answerer, Fault, JsonAnswer, Levels, Model, Shape, Table, Tallies, Tally,
+    Threshold, Warnings,
 };
 use birthmark_contract::create::Asked;
-use birthmark_contract::told::Told;
+use birthmark_contract::history_scope::HistoryScope;
 use birthmark_image::Image;
 use birthmark_learn::certainty::Certainty;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// Bodies that are read and answered before another thread could take over.
+/// Bodies that are answered faster than another thread could take over.
 const SMALL: usize = 4096;
 
 #[pyclass(name = "Tally", frozen)]
@@ -43,7 +43,7 @@ impl PyTally {
     }
 }
 
-/// An answer in JSON, of how many files, and what the live history told of them.
+/// An answer in JSON, the number of files, and their live histories.
 type Answer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
 
 #[pyclass(name = "Answerer", frozen)]
@@ -56,7 +56,7 @@ impl PyAnswerer {
     #[new]
     #[pyo3(signature = (
         image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None,
-        knows_history=[true; Told::ALL.len()]
+        knows_history=[true; HistoryScope::ALL.len()]
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -68,16 +68,16 @@ impl PyAnswerer {
         certainty: Vec<String>,
         levels: Vec<Column>,
         live: Option<PyRef<'_, PySharedHistory>>,
-        knows_history: [bool; Told::ALL.len()],
+        knows_history: [bool; HistoryScope::ALL.len()],
     ) -> PyResult<PyAnswerer> {
         let image = open(py, image)?;
         let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
         let keys = keys_of(&image);
-        let told = !certainty.is_empty();
-        let levels = told.then(|| read_levels(&keys, &certainty, &abstaining, images));
+        let has_certainty = !certainty.is_empty();
+        let levels = has_certainty.then(|| read_levels(&keys, &certainty, &abstaining, images));
         let (model, kind, point) = model;
         let model = Model { model, kind, point, knows_history };
-        let tallies = Tallies { answers: &tallies.0.tally, told: &tallies.1.tally };
+        let tallies = Tallies { answers: &tallies.0.tally, scopes: &tallies.1.tally };
         let live = live.map(|live| live.live.clone());
         let answerer =
             Answerer::new(image, &model, &abstaining, tallies, levels.transpose()?, live);
@@ -89,23 +89,29 @@ impl PyAnswerer {
         keys_of(self.answerer.image())
     }
 
+    fn calibrated(&self) -> HashMap<String, [u32; HistoryScope::ALL.len()]> {
+        let image = self.answerer.image();
+        let keys = keys_of(image).into_iter().enumerate();
+        keys.filter_map(|(place, key)| Some((key, image.calibrated(place)?))).collect()
+    }
+
     fn set_thresholds(&self, thresholds: Vec<(String, usize, u32, bool)>) -> PyResult<()> {
         let keys = keys_of(self.answerer.image());
-        let placed = |(key, told, sum, regained): &(String, usize, u32, bool)| {
+        let placed = |(key, scope, sum, regained): &(String, usize, u32, bool)| {
             let place = keys.iter().position(|own| own == key)?;
-            let known = *told < Told::ALL.len();
-            known.then_some(Threshold { place, told: *told, sum: *sum, regained: *regained })
+            let known = *scope < HistoryScope::ALL.len();
+            known.then_some(Threshold { place, scope: *scope, sum: *sum, regained: *regained })
         };
         let placed: Option<Vec<_>> = thresholds.iter().map(placed).collect();
-        let other =
-            || OTHER_LEVELS.because("expected the image's predicates, and what may be told");
+        let other = || OTHER_LEVELS.because("expected the image's predicates and history scopes");
         self.answerer.set_thresholds(&placed.ok_or_else(other)?);
         Ok(())
     }
 
     fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<Answer<'py>> {
-        let Answered { json, files, seen } = read(py, body.len(), || self.answerer.json(body))?;
-        Ok((PyBytes::new(py, &json), files, PyBytes::new(py, &seen)))
+        let JsonAnswer { json, files, histories } =
+            read(py, body.len(), || self.answerer.json(body))?;
+        Ok((PyBytes::new(py, &json), files, PyBytes::new(py, &histories)))
     }
 
     fn hint(&self, py: Python<'_>, body: &[u8]) -> PyResult<u8> {
@@ -116,12 +122,17 @@ impl PyAnswerer {
         columns(py.detach(|| self.answerer.columns(&creates.0, counted)))
     }
 
-    fn said(&self, py: Python<'_>, creates: Batch) -> PyResult<(Vec<Column>, Vec<Column>)> {
+    fn three_way_answers(
+        &self,
+        py: Python<'_>,
+        creates: Batch,
+    ) -> PyResult<(Vec<Column>, Vec<Column>)> {
         let predicates = self.answerer.image().predicates().len();
         let mut columns = Columns::new(predicates, creates.0.num_rows());
-        let said = py.detach(|| self.answerer.said(&creates.0, |said| columns.push(said)));
-        let unsure = || NO_CERTAINTY.because("nothing says how sure this image is");
-        said.ok_or_else(unsure)?.map_err(raise)?;
+        let push = |answers: &[_]| columns.push(answers);
+        let answered = py.detach(|| self.answerer.three_way_answers(&creates.0, push));
+        let missing = || NO_CERTAINTY.because("the image has no certainty description");
+        answered.ok_or_else(missing)?.map_err(raise)?;
         Ok(columns.finish())
     }
 }
@@ -139,7 +150,7 @@ fn open(py: Python<'_>, image: Column) -> PyResult<Image> {
     py.detach(|| Image::open(bytes)).map_err(raise)
 }
 
-/// What says how sure an image is whose predicates are `keys`.
+/// Reads the certainty of an image with the predicates `keys`.
 fn read_levels(
     keys: &[String],
     described: &[String],
@@ -152,7 +163,7 @@ fn read_levels(
     levels.ok_or_else(|| OTHER_LEVELS.because("expected images of the levels described"))
 }
 
-/// What is read of so many bytes, beside other threads where that takes long.
+/// Reads a body, without the interpreter lock if it is large.
 fn read<T: Send>(
     py: Python<'_>,
     bytes: usize,
@@ -178,17 +189,19 @@ pub fn requested(py: Python<'_>, bodies: Vec<PyBackedBytes>, hints: bool) -> PyR
 type Names = Vec<(String, String)>;
 
 #[pyfunction]
-pub fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(Batch, Names, bool)> {
+pub fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(Batch, Names, bool, Vec<String>)> {
     let (mut table, mut names) = (Table::new(Asked::Files), Names::new());
+    let mut warnings = Warnings::default();
     let add = || {
         table.add(body, |file| {
             let (form, name) = file.echo();
             names.push((format!("name{form}"), name.to_owned()));
+            warnings.add(file);
         })
     };
     let shape = read(py, body.len(), add)?;
     let creates = table.finish().map_err(raise)?;
-    Ok((PyArrowType(creates), names, shape == Shape::List))
+    Ok((PyArrowType(creates), names, shape == Shape::List, warnings.sentences(shape)))
 }
 
 #[pyfunction]

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-/// A system, and what it serves.
+/// A system, and its load.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Experiment {
@@ -20,7 +20,7 @@ struct Experiment {
     requests: u64,
 }
 
-/// What is asked of a system.
+/// The load of a system.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Load {

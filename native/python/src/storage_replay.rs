@@ -11,10 +11,11 @@ use serde::Deserialize;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-/// What a host's aged order weighs a nanosecond of waiting with, and how many requests it looks at.
+/// The weight of a nanosecond of waiting in a host's aged order, and the number of requests
+/// considered.
 const AGED: (f64, usize) = (0.01, 64);
 
-/// A drive, and how a trace is served on it.
+/// A drive, and how it serves a trace.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {

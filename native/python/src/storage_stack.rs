@@ -19,7 +19,7 @@ struct Asked {
     runs: Vec<OneRun>,
 }
 
-/// A stack, of how much more or less its drive is, and whether requests come without waiting for others.
+/// A stack, the scale of its drive, and whether requests come without waiting for others.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OneRun {
@@ -38,8 +38,8 @@ pub fn storage_stack(py: Python<'_>, asked_json: &str) -> PyResult<String> {
         let load =
             load.map_err(|error| BAD_STORAGE_STACK.because(format_args!("shape: {error}")))?;
         let figures = asked.runs.iter().enumerate().map(|(number, own)| {
-            let told = |error| BAD_STORAGE_STACK.because(format_args!("runs.{number}: {error}"));
-            own.figures(&load, &asked.drive).map_err(told)
+            let named = |error| BAD_STORAGE_STACK.because(format_args!("runs.{number}: {error}"));
+            own.figures(&load, &asked.drive).map_err(named)
         });
         let figures = figures.collect::<PyResult<Vec<Figures>>>()?;
         serde_json::to_string(&figures).map_err(|error| BROKEN.because(error))

@@ -1,12 +1,13 @@
 //! `TextWriter` and `TraceLines`: nfsdump text from the tables and from traces, for Python.
 
 use super::arrays::Batch;
-use super::errors::{raise, raise_at, BROKEN};
+use super::errors::{raise, raise_at, BROKEN, NOT_YET};
+use super::trace::counted;
 use birthmark_trace::text::write::TextWriter;
-use birthmark_trace::trace::{Trace, TraceError};
+use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError, Sender};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,12 +50,12 @@ impl PyTextWriter {
 /// Chunks of lines printed ahead of the reader.
 const AHEAD: usize = 4;
 
-/// How often signals are looked for while a trace gives nothing.
+/// The interval of checks for signals while a trace gives nothing.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 enum Chunk {
     Lines(Vec<u8>),
-    End(u64, BTreeMap<&'static str, u64>),
+    End(u64, &'static str, Box<TraceCounts>),
     Failed(TraceError),
 }
 
@@ -65,8 +66,7 @@ pub struct PyTraceLines {
     ended: bool,
     #[pyo3(get)]
     left_out: u64,
-    #[pyo3(get)]
-    damaged: BTreeMap<&'static str, u64>,
+    counts: Option<(&'static str, Box<TraceCounts>)>,
 }
 
 #[pymethods]
@@ -78,13 +78,14 @@ impl PyTraceLines {
         let (sender, chunks) = bounded(AHEAD);
         thread::spawn(move || {
             let last = match print(&read, all_attributes, sender.clone()) {
-                Ok(trace) => Chunk::End(trace.left_out(), trace.counts().damaged),
+                Ok(trace) => {
+                    Chunk::End(trace.left_out(), trace.format.word, Box::new(trace.counts()))
+                }
                 Err(error) => Chunk::Failed(error),
             };
-            let _ = sender.send(last); // where nobody reads on, nobody wants it
+            let _ = sender.send(last); // without a reader nobody needs it
         });
-        let (left_out, damaged) = (0, BTreeMap::new());
-        PyTraceLines { path, chunks, ended: false, left_out, damaged }
+        PyTraceLines { path, chunks, ended: false, left_out: 0, counts: None }
     }
 
     fn next_lines<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
@@ -92,8 +93,9 @@ impl PyTraceLines {
             let chunks = &self.chunks;
             match py.detach(|| chunks.recv_timeout(PATIENCE)) {
                 Ok(Chunk::Lines(lines)) => return Ok(Some(PyBytes::new(py, &lines))),
-                Ok(Chunk::End(left_out, damaged)) => {
-                    (self.left_out, self.damaged, self.ended) = (left_out, damaged, true);
+                Ok(Chunk::End(left_out, format, counts)) => {
+                    (self.left_out, self.ended) = (left_out, true);
+                    self.counts = Some((format, counts));
                 }
                 Ok(Chunk::Failed(error)) => {
                     self.ended = true;
@@ -108,9 +110,22 @@ impl PyTraceLines {
         }
         Ok(None)
     }
+
+    #[getter]
+    fn damaged(&self) -> BTreeMap<&'static str, u64> {
+        self.counts.as_ref().map(|(_, counts)| counts.damaged.clone()).unwrap_or_default()
+    }
+
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Some((format, counts)) = &self.counts else {
+            let path = self.path.display();
+            return Err(NOT_YET.because(format_args!("{path}: counts are known at its end")));
+        };
+        counted(py, counts, format)
+    }
 }
 
-/// Prints a trace, chunk by chunk, as long as somebody takes them.
+/// Prints a trace, chunk by chunk, while somebody takes them.
 fn print(path: &Path, all: bool, sender: Sender<Chunk>) -> Result<Trace, TraceError> {
     let wanted = Arc::new(AtomicBool::new(true));
     let still = wanted.clone();

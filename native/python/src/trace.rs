@@ -1,9 +1,10 @@
-//! `birthmark_native.Trace`: a trace decoded in a thread of its own, batch by batch.
+//! `birthmark_native.Trace`: a trace decoded in a thread, batch by batch.
 
 use super::arrays::Batch;
 use super::errors::{raise_at, BROKEN, NOT_YET};
 use arrow_array::RecordBatch;
 use arrow_pyarrow::PyArrowType;
+use birthmark_trace::decoder::DecoderCounts;
 use birthmark_trace::join::{Counts, Tally};
 use birthmark_trace::quarantine::Damaged;
 use birthmark_trace::schema::Op;
@@ -17,17 +18,17 @@ use std::thread;
 /// Batches decoded ahead of the reader.
 const AHEAD: usize = 2;
 
-/// What came to light with a batch, or at the end.
-struct Beside {
+/// Side outputs of a batch, or of the end.
+struct SideOutputs {
     damaged: Vec<Damaged>,
     gaps: RecordBatch,
     loss: RecordBatch,
     messages: RecordBatch,
 }
 
-impl Beside {
-    fn take(trace: &mut Trace) -> Result<Beside, TraceError> {
-        Ok(Beside {
+impl SideOutputs {
+    fn take(trace: &mut Trace) -> Result<SideOutputs, TraceError> {
+        Ok(SideOutputs {
             damaged: trace.take_damaged(),
             gaps: trace.take_gaps()?,
             loss: trace.take_loss()?,
@@ -37,17 +38,17 @@ impl Beside {
 }
 
 enum Item {
-    Batch(RecordBatch, Beside),
-    End(Box<TraceCounts>, Beside),
+    Batch(RecordBatch, SideOutputs),
+    End(Box<TraceCounts>, SideOutputs),
     Failed(TraceError),
 }
 
 impl Item {
     fn next(trace: &mut Trace) -> Item {
-        let next = trace.next_batch().and_then(|batch| Ok((batch, Beside::take(trace)?)));
+        let next = trace.next_batch().and_then(|batch| Ok((batch, SideOutputs::take(trace)?)));
         match next {
-            Ok((Some(batch), beside)) => Item::Batch(batch, beside),
-            Ok((None, beside)) => Item::End(Box::new(trace.counts()), beside),
+            Ok((Some(batch), side)) => Item::Batch(batch, side),
+            Ok((None, side)) => Item::End(Box::new(trace.counts()), side),
             Err(error) => Item::Failed(error),
         }
     }
@@ -109,12 +110,12 @@ impl PyTrace {
         }
         let items = &self.items;
         match py.detach(|| items.recv()) {
-            Ok(Item::Batch(batch, beside)) => {
-                self.keep(beside);
+            Ok(Item::Batch(batch, side)) => {
+                self.keep(side);
                 Ok(Some(PyArrowType(batch)))
             }
-            Ok(Item::End(counts, beside)) => {
-                self.keep(beside);
+            Ok(Item::End(counts, side)) => {
+                self.keep(side);
                 self.counts = Some(counts);
                 Ok(None)
             }
@@ -152,20 +153,20 @@ impl PyTrace {
 }
 
 impl PyTrace {
-    fn keep(&mut self, beside: Beside) {
-        let Beside { damaged, gaps, loss, messages } = beside;
+    fn keep(&mut self, side: SideOutputs) {
+        let SideOutputs { damaged, gaps, loss, messages } = side;
         self.damaged.extend(damaged);
-        for (batch, kept) in
+        for (batch, pending) in
             [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
         {
             if batch.num_rows() > 0 {
-                kept.push(PyArrowType(batch));
+                pending.push(PyArrowType(batch));
             }
         }
     }
 }
 
-/// Damaged records as Python has them.
+/// Converts damaged records for Python.
 pub fn set_aside<'py>(py: Python<'py>, records: &[Damaged]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for record in records {
@@ -181,7 +182,7 @@ pub fn set_aside<'py>(py: Python<'py>, records: &[Damaged]) -> PyResult<Bound<'p
     Ok(list)
 }
 
-/// What was counted of a trace of a format, likewise.
+/// Converts the counts of a trace of a format for Python.
 pub fn counted<'py>(
     py: Python<'py>,
     counts: &TraceCounts,
@@ -196,7 +197,19 @@ pub fn counted<'py>(
         dict.set_item("comments", lines.comments)?;
     }
     if !counts.read.details.is_empty() {
-        dict.set_item(format, counts.read.details.clone().into_py_dict(py)?)?;
+        let details = counts.read.details.clone().into_py_dict(py)?;
+        details.set_item("unread", unread(py, &counts.read)?)?;
+        details.set_item("offered_versions", counts.read.offered)?;
+        dict.set_item(format, details)?;
+    }
+    Ok(dict)
+}
+
+/// Converts the unreadable traffic, by reason, for Python.
+fn unread<'py>(py: Python<'py>, read: &DecoderCounts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (reason, count, bytes) in &read.unread {
+        dict.set_item(reason, [("count", count), ("bytes", bytes)].into_py_dict(py)?)?;
     }
     Ok(dict)
 }
@@ -211,6 +224,7 @@ fn joined<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("retransmits", counts.retransmits)?;
     dict.set_item("duplicate_replies", counts.duplicate_replies)?;
     dict.set_item("short", counts.short)?;
+    dict.set_item("evicted", &counts.evicted)?;
     dict.set_item("period", counts.period)?;
     Ok(dict)
 }

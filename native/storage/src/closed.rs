@@ -1,20 +1,20 @@
-//! A closed loop: one request at a time, the next a while after the one before is done.
+//! A closed loop: one request at a time, with think time in between.
 
 use crate::drive::{Drive, OutsideError, Service};
 use crate::measured::Measured;
 
-/// When a run has to be over, in nanoseconds: after 146 years.
+/// Latest end of a run, in nanoseconds: 146 years.
 const LONGEST: u64 = 1 << 62;
 
 /// A request of the loop that cannot be served.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoopError {
-    /// The drive cannot.
+    /// The drive lacks the sectors.
     #[error("request {number}: {error}")]
     Outside {
         /// Its number, from 1.
         number: usize,
-        /// Why not.
+        /// The reason.
         error: OutsideError,
     },
     /// It comes too late.
@@ -25,7 +25,7 @@ pub enum LoopError {
     },
 }
 
-/// Serve requests one after the other, each after its client has thought; return where their times
+/// Serve requests one after the other, each after its client's think time; return where their times
 /// went.
 pub fn run(drive: &mut Drive, requests: &[Measured]) -> Result<Vec<Service>, LoopError> {
     let mut now: u64 = 0;

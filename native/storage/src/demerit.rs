@@ -1,4 +1,4 @@
-//! How far two distributions of response times are from one another.
+//! Distance of two distributions of response times.
 
 /// The demerit figure of Ruemmler and Wilkes (1994), in the unit of the times: the root mean square
 /// of the horizontal distance between two cumulative distributions. None if one has no times.

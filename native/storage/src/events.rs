@@ -1,10 +1,10 @@
-//! What is going to happen, in the order of time.
+//! A queue of events in the order of time.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Events that are due. Those of one instant come in the order in which they were added, so that a
-/// run repeats bit by bit.
+/// Pending events. Simultaneous ones come in the order in which they were added, so that a run is
+/// deterministic.
 #[derive(Clone, Debug)]
 pub struct Events<E> {
     due: BinaryHeap<Due<E>>,
@@ -25,18 +25,18 @@ impl<E> Default for Events<E> {
 }
 
 impl<E> Events<E> {
-    /// Let an event happen at a time.
+    /// Schedule an event.
     pub fn add(&mut self, at: u64, event: E) {
         self.due.push(Due { at, number: self.added, event });
         self.added += 1;
     }
 
-    /// When the next one happens.
+    /// The time of the next event.
     pub fn next_at(&self) -> Option<u64> {
         self.due.peek().map(|due| due.at)
     }
 
-    /// Take the next one, and when it happens.
+    /// Take the next event, with its time.
     pub fn pop(&mut self) -> Option<(u64, E)> {
         self.due.pop().map(|due| (due.at, due.event))
     }
@@ -49,7 +49,7 @@ impl<E> Due<E> {
 }
 
 impl<E> Ord for Due<E> {
-    /// The heap gives the greatest first: the one that is due first.
+    /// The heap pops the greatest first: the earliest event.
     fn cmp(&self, other: &Self) -> Ordering {
         other.rank().cmp(&self.rank())
     }

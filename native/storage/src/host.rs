@@ -1,10 +1,10 @@
-//! A host that has a drive: who asks, what waits, and which of it the drive is given next.
+//! A host with a drive: issue model, queue, and order of service.
 
 use crate::drive::{Drive, Mechanism, OutsideError, Request, Service};
 use crate::issue::Issue;
 use crate::queue::{Arm, Order, Waiting};
 
-/// When a request came, and where its time went from then on.
+/// A request's arrival, and where its time went from then on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// When it came, in nanoseconds.
@@ -19,16 +19,16 @@ impl Arm for Mechanism {
     }
 }
 
-/// A drive that has an order of its own knows what is in its buffer, too.
+/// A drive with an order of its own knows its buffer, too.
 impl Arm for Drive {
     fn reach(&self, request: &Request, now: u64) -> u64 {
         Drive::reach(self, request, now)
     }
 }
 
-/// Let a drive serve requests that come as an issue model says, one after the other, in an order.
+/// Let a drive serve requests of an issue model, one after the other, in an order.
 ///
-/// The answers are by number. Those of requests that the model did not issue are all 0.
+/// The answers are by number; requests that the model did not issue have zeros.
 pub fn run(
     issue: &mut dyn Issue,
     requests: &[Request],
@@ -56,7 +56,7 @@ pub fn run(
     }
 }
 
-/// Give the drive the next request, if one waits; return when it will be done, and its number.
+/// Give the drive the next waiting request; return its end and its number.
 fn begin(
     order: &mut dyn Order,
     drive: &mut Drive,

@@ -1,10 +1,10 @@
 //! A storage simulator: a drive ([`drive`]), the closed loop of one client ([`closed`]) with
-//! requests that were [`measured`], and how near the drive comes to the real one ([`validation`]).
-//! It serves [`traces`] of block devices, too ([`replay`]), and systems of many disks serve files
-//! ([`attached`]). [`theory`] says that clocks and queues are right.
+//! [`measured`] requests, and the error against the real drive ([`validation`]). It also serves
+//! [`traces`] of block devices ([`replay`]), and systems of many disks serve files ([`attached`]).
+//! [`theory`] checks clocks and queues.
 //!
-//! Time is in nanoseconds from when the drive was switched on, in integers, and what is [`random`]
-//! follows from a seed: the same requests take the same time on every machine.
+//! Time is in nanoseconds since the drive was switched on, in integers. [`random`] choices follow
+//! from a seed: a run gives the same times on every machine.
 
 pub mod attached;
 pub mod bench;

@@ -3,7 +3,7 @@
 use crate::drive::Request;
 use std::io::{self, BufRead};
 
-/// A request, and what was measured of it.
+/// A request, and its measured times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// The request.
@@ -14,12 +14,12 @@ pub struct Measured {
     pub think: u64,
 }
 
-/// What a line should be.
+/// The expected form of a line.
 pub(crate) const EXPECTED: &str =
     "R or W, Hit or Miss, first sector, sectors, response and think time in \
                         microseconds";
 
-/// The longest time that is believed: a day, in microseconds.
+/// The longest accepted time: a day, in microseconds.
 const LONGEST: f64 = 86.4e9;
 
 /// A trace that cannot be read.
@@ -33,7 +33,7 @@ pub enum MeasuredError {
     Line {
         /// Its number, from 1.
         line: usize,
-        /// What it begins with.
+        /// Its beginning.
         found: String,
     },
     /// Nothing in it.

@@ -1,40 +1,40 @@
-//! Numbers that follow from a seed, in the distributions that loads are made of.
+//! Random numbers from a seed, in the distributions of loads.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Numbers that follow from a seed.
+/// Random numbers from a seed.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// Those of a seed.
+    /// The generator of a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// More than 0 and at most 1, all alike.
+    /// A uniform number above 0 and at most 1.
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// A whole number below `end`, all alike.
+    /// A uniform whole number below `end`.
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(end)) >> 64) as u64
     }
 
-    /// Of the exponential distribution.
+    /// An exponential number.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * self.unit().ln()
     }
 
-    /// Of the normal distribution with mean 0 and deviation 1 (Box and Muller, 1958).
+    /// A normal number with mean 0 and deviation 1 (Box and Muller, 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    /// Of Poisson's distribution: how many gaps of the exponential one with mean 1 fit into `mean`.
+    /// A Poisson number: how many exponential gaps with mean 1 fit into `mean`.
     pub fn poisson(&mut self, mean: f64) -> u64 {
         let (mut number, mut left) = (0, mean - self.exponential(1.0));
         while left > 0.0 {
@@ -45,10 +45,10 @@ impl Random {
     }
 }
 
-/// Numbers below a bound, of which number `i` comes with weight (i + 1)^-exponent (Zipf).
+/// Numbers below a bound, where number `i` has weight (i + 1)^-exponent (Zipf).
 #[derive(Clone, Debug)]
 pub struct Zipf {
-    /// The share of all up to each.
+    /// Cumulative shares.
     below: Vec<f64>,
 }
 

@@ -3,7 +3,7 @@
 use crate::drive::{ParameterError, Parameters, Zone};
 use serde::Deserialize;
 
-/// How many times as large something is. All are 1 for the same drive.
+/// Scale factors. All are 1 for the same drive.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
@@ -13,14 +13,14 @@ pub struct Scale {
     pub rpm: f64,
     /// Sectors of a track.
     pub linear: f64,
-    /// Tracks of an inch: as many times as many cylinders, and an arm that crosses as many in the time.
+    /// Tracks of an inch: scales the cylinders, and those that the arm crosses in a time.
     pub track: f64,
-    /// Platters: as many times as many heads.
+    /// Platters: scales the heads.
     pub platters: f64,
 }
 
-/// A drive that is larger or faster. Skews are as large as they must be for no revolution to be lost
-/// from one track to the next.
+/// A larger or faster drive. Skews are just large enough to lose no revolution from one track to
+/// the next.
 pub fn scale(drive: &Parameters, by: &Scale) -> Result<Parameters, ParameterError> {
     for (key, factor) in [
         ("scale.seek", by.seek),
@@ -50,7 +50,7 @@ pub fn scale(drive: &Parameters, by: &Scale) -> Result<Parameters, ParameterErro
     Ok(own)
 }
 
-/// Points of a seek curve: lower, and over as many times as many cylinders.
+/// Points of a seek curve: lower, and over scaled numbers of cylinders.
 fn seek(points: &[(u32, f64)], by: &Scale) -> Vec<(u32, f64)> {
     let mut own: Vec<(u32, f64)> = Vec::with_capacity(points.len());
     for &(distance, ms) in points {
@@ -78,7 +78,7 @@ fn zone(zone: &Zone, by: &Scale) -> Zone {
     }
 }
 
-/// Let tracks begin so much later than those before that the head has settled.
+/// Skew tracks just enough for the head to settle.
 fn skew(drive: &mut Parameters) {
     let revolution_ms = 60e3 / drive.rpm;
     let settle = drive.head_switch_ms + drive.write_settle_ms;

@@ -1,9 +1,9 @@
-//! Mean and quantiles of times, in memory that does not grow with their number.
+//! Mean and quantiles of times in constant memory.
 
-/// Steps of a power of two: a quantile is wrong by less than 1 in 128 of itself.
+/// Steps of a power of two: the relative error of a quantile is below 1 in 128.
 const STEPS: u32 = 7;
 
-/// Times that were counted, by steps of less than a hundredth of themselves.
+/// Counts of times, in steps of less than a hundredth.
 #[derive(Clone, Debug, Default)]
 pub struct Spread {
     counts: Vec<u64>,
@@ -23,17 +23,17 @@ impl Spread {
         self.sum += u128::from(time);
     }
 
-    /// How many there are.
+    /// Number of times.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; 0 if there are none.
+    /// Their mean; 0 if empty.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.count.max(1) as f64
     }
 
-    /// What a share of them, from 0 to 1, is not above; 0 if there are none.
+    /// The quantile of a share from 0 to 1; 0 if empty.
     pub fn quantile(&self, share: f64) -> f64 {
         let wanted = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -47,7 +47,7 @@ impl Spread {
     }
 }
 
-/// In which step a time is: those below 2 to the power of `STEPS` have one each.
+/// The step of a time: those below 2 to the power of `STEPS` have one each.
 fn step(time: u64) -> usize {
     let shift = (64 - time.leading_zeros()).saturating_sub(STEPS + 1);
     ((u64::from(shift) << STEPS) + (time >> shift)) as usize

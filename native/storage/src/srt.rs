@@ -1,5 +1,5 @@
-//! Traces of HP's workstations and servers of 1992, as HP's `srt` format keeps them: requests with
-//! arrival, start and completion (Ruemmler and Wilkes, "UNIX disk access patterns", HPL-92-152).
+//! Traces of HP's workstations and servers of 1992 in HP's `srt` format: requests with arrival,
+//! start and completion (Ruemmler and Wilkes, "UNIX disk access patterns", HPL-92-152).
 //!
 //! A header in text, which ends with a form feed, then records of 14 whole numbers of 32 bits, the
 //! most significant byte first: their size in bytes, kind, seconds and microseconds of the arrival,
@@ -14,14 +14,14 @@ const NUMBERS: usize = 14;
 const RECORD: usize = 4 * NUMBERS;
 const READS: u32 = 1;
 
-/// A request, and what became of it.
+/// A request, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// What was asked for.
+    /// The request.
     pub request: Request,
-    /// When it came and when it was done, in nanoseconds from the trace's beginning.
+    /// Its arrival and completion, in nanoseconds from the trace's beginning.
     pub times: Traced,
-    /// When the drive was given it.
+    /// The time at which the drive got it.
     pub start: u64,
 }
 
@@ -34,28 +34,28 @@ pub enum SrtError {
     /// No header.
     #[error("expected a header that ends with a form feed, and tells sectorsize")]
     Header,
-    /// A record that is none.
+    /// An invalid record.
     #[error("record {record}: expected {expected}")]
     Record {
         /// Its number, from 1.
         record: usize,
-        /// What it should be.
+        /// Its expected form.
         expected: &'static str,
     },
 }
 
-/// Read a trace, in the order in which its requests came.
+/// Read a trace, in the order of arrival.
 pub fn read(trace: impl Read) -> Result<Vec<Recorded>, SrtError> {
     read_sized(trace).map(|(_, records)| records)
 }
 
-/// Whether a trace begins as these do.
+/// Whether a trace begins with such a header.
 pub fn has_header(first: &[u8]) -> bool {
     let end = first.iter().position(|&byte| byte == b'\x0c');
     end.is_some_and(|end| sector_bytes(&first[..end]).is_some())
 }
 
-/// The bytes of a sector, and a trace in the order in which its requests came.
+/// The bytes of a sector, and the requests in the order of arrival.
 pub fn read_sized(mut trace: impl Read) -> Result<(u32, Vec<Recorded>), SrtError> {
     let mut bytes = Vec::new();
     trace.read_to_end(&mut bytes)?;

@@ -1,9 +1,9 @@
-//! Where work is done: a processor, a link, a lock, or threads of which any takes it.
+//! Stations: a processor, a link, a lock, or interchangeable threads.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Places that each do one piece of work at a time, in the order of arrival.
+/// Servers that each do one piece of work at a time, in the order of arrival.
 #[derive(Clone, Debug)]
 pub struct Station {
     free: BinaryHeap<Reverse<u64>>,
@@ -13,23 +13,23 @@ pub struct Station {
     served: u64,
 }
 
-/// When a piece of work was begun and done, in nanoseconds.
+/// Start and end of a piece of work, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// When it was begun.
+    /// Its start.
     pub start: u64,
-    /// When it was done.
+    /// Its end.
     pub end: u64,
 }
 
 impl Station {
-    /// A station with so many places, at least one, all free at time 0.
+    /// A station with `places` servers, at least one, all free at time 0.
     pub fn new(places: usize) -> Self {
         let free = std::iter::repeat_n(Reverse(0), places.max(1)).collect();
         Self { free, came: 0, busy: 0, waited: 0, served: 0 }
     }
 
-    /// Do work of so many nanoseconds that comes at time `now`, not before that which came last.
+    /// Do work of `work` nanoseconds that comes at time `now`, not before its predecessor.
     pub fn take(&mut self, now: u64, work: u64) -> Turn {
         debug_assert!(now >= self.came, "work comes in the order of time");
         self.came = now;
@@ -43,17 +43,17 @@ impl Station {
         Turn { start, end }
     }
 
-    /// Nanoseconds of work done, at all places together.
+    /// Nanoseconds of work at all servers.
     pub fn busy(&self) -> u64 {
         self.busy
     }
 
-    /// Nanoseconds that work waited, all together.
+    /// Nanoseconds that work waited in total.
     pub fn waited(&self) -> u64 {
         self.waited
     }
 
-    /// How many pieces of work came.
+    /// Number of pieces of work.
     pub fn served(&self) -> u64 {
         self.served
     }

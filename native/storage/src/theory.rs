@@ -1,4 +1,5 @@
-//! Stations and issue models beside queueing theory (Kleinrock, "Queueing systems", volume 1, 1975).
+//! Stations and issue models against queueing theory (Kleinrock, "Queueing systems", volume 1,
+//! 1975).
 
 use crate::events::Events;
 use crate::issue::{Issue, Open, Population};
@@ -6,16 +7,16 @@ use crate::random::Random;
 use crate::station::Station;
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds of a piece of work, in the mean.
+/// Mean nanoseconds of a piece of work.
 const MEAN: f64 = 1e6;
 
-/// What theory has a formula for.
+/// Cases with a formula.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Case {
-    /// M/M/1: arrivals at any time, work of the exponential distribution, one place.
+    /// M/M/1: Poisson arrivals, exponential work, one server.
     Mm1 {
-        /// The share of the time for which the place is busy, below 1.
+        /// Utilization, below 1.
         load: f64,
     },
     /// M/D/1: all work takes the same time.
@@ -23,33 +24,33 @@ pub enum Case {
         /// As in M/M/1.
         load: f64,
     },
-    /// M/M/c: several places.
+    /// M/M/c: several servers.
     Mmc {
-        /// How many, at least one.
+        /// Number of servers, at least one.
         places: usize,
-        /// How many are busy in the mean, below `places`.
+        /// Mean number of busy servers, below `places`.
         load: f64,
     },
-    /// The machine repair model: clients that think, and one place.
+    /// The machine repair model: clients with think time, and one server.
     Repair {
-        /// How many clients, at least one.
+        /// Number of clients, at least one.
         clients: usize,
-        /// How long each thinks, in the mean of a piece of work.
+        /// Mean think time, in units of the mean work.
         think: f64,
     },
 }
 
-/// Mean times in the system, in the mean of a piece of work.
+/// Mean times in the system, in units of the mean work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Beside {
+pub struct Comparison {
     /// Simulated.
     pub found: f64,
-    /// What theory says.
+    /// The theoretical value.
     pub expected: f64,
 }
 
-/// Simulate so many customers of a case, beside theory.
-pub fn beside(case: Case, customers: usize, seed: u64) -> Beside {
+/// Simulate a number of customers of a case, and compare with theory.
+pub fn compare(case: Case, customers: usize, seed: u64) -> Comparison {
     let mut works = Random::new(seed ^ 0x5eed);
     let mut exponential = || works.exponential(MEAN).round() as u64;
     let found = match case {
@@ -64,10 +65,10 @@ pub fn beside(case: Case, customers: usize, seed: u64) -> Beside {
             response(&mut Population::new(clients, customers, think), 1, exponential)
         }
     };
-    Beside { found, expected: expected(case) }
+    Comparison { found, expected: expected(case) }
 }
 
-/// What theory says of a case.
+/// The theoretical value of a case.
 fn expected(case: Case) -> f64 {
     match case {
         Case::Mm1 { load } => 1.0 / (1.0 - load),
@@ -105,7 +106,7 @@ fn poisson(load: f64, customers: usize, seed: u64) -> Open {
     Open::new((0..customers).map(gap).collect())
 }
 
-/// The mean time in a station, in the mean of a piece of work, of customers that an issue model sends.
+/// Mean time in a station, in units of the mean work, for the customers of an issue model.
 fn response(issue: &mut dyn Issue, places: usize, mut work: impl FnMut() -> u64) -> f64 {
     let (mut station, mut done) = (Station::new(places), Events::default());
     let mut sum = 0_u128;

@@ -1,4 +1,4 @@
-//! How near a drive comes to one that was measured, on the same requests.
+//! Validation of a drive against measurements of the same requests.
 
 use crate::closed::{self, LoopError};
 use crate::demerit::{demerit, mean};
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Nanoseconds of a millisecond.
 const MILLISECOND: f64 = 1e6;
 
-/// How near it comes on all requests, on reads, and on writes, as far as there are any.
+/// Errors on all requests, on reads, and on writes, as far as there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Validation {
     /// All requests.
@@ -24,7 +24,7 @@ pub struct Validation {
 /// Response times of requests, simulated and measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// How many requests.
+    /// Number of requests.
     pub requests: usize,
     /// Mean of the simulated times, in milliseconds.
     pub mean_ms: f64,
@@ -32,7 +32,7 @@ pub struct Figures {
     pub measured_mean_ms: f64,
     /// The demerit figure, in milliseconds.
     pub demerit_ms: f64,
-    /// Where the simulated mean goes, in milliseconds.
+    /// Parts of the simulated mean, in milliseconds.
     pub parts_ms: Parts,
 }
 
@@ -48,7 +48,7 @@ pub struct Parts {
     pub bus: f64,
 }
 
-/// Let a drive serve what was measured, in a closed loop, and compare; None without requests.
+/// Serve measured requests in a closed loop, and compare; None without requests.
 pub fn validate(drive: &mut Drive, requests: &[Measured]) -> Result<Option<Validation>, LoopError> {
     let services = closed::run(drive, requests)?;
     let figures = |write: Option<bool>| {

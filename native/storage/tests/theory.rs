@@ -1,18 +1,18 @@
 //! Stations and issue models come within 1 % of queueing theory.
 
-use birthmark_storage::theory::{beside, Beside, Case};
+use birthmark_storage::theory::{compare, Case, Comparison};
 
 const CUSTOMERS: usize = 4_000_000;
 
 fn near(case: Case) {
-    let Beside { found, expected } = beside(case, CUSTOMERS, 1);
+    let Comparison { found, expected } = compare(case, CUSTOMERS, 1);
     assert!((found / expected - 1.0).abs() < 0.01, "{case:?}: {found}, expected {expected}");
 }
 
-/// Some values that are in every textbook.
+/// Values from textbooks.
 #[test]
 fn theory_is_as_in_textbooks() {
-    let expected = |case| beside(case, 1, 1).expected;
+    let expected = |case| compare(case, 1, 1).expected;
     assert_eq!(expected(Case::Mm1 { load: 0.5 }), 2.0);
     assert_eq!(expected(Case::Md1 { load: 0.5 }), 1.5);
     assert_eq!(expected(Case::Mmc { places: 1, load: 0.5 }), 2.0);

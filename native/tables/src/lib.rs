@@ -1,4 +1,4 @@
-//! What is made of the operations table: lives of files, scans, anonymized traces.
+//! Derives tables from the operations table: lives of files, scans, anonymized traces.
 
 pub mod anonymize;
 pub mod live_history;

@@ -1,20 +1,20 @@
-//! Snapshots: what must be known to go on after a restart, as frames of bytes.
+//! Snapshots: the state needed to continue after a restart, as frames of bytes.
 //!
-//! A snapshot begins with a line that says what it is, and of which version. A frame is the length
-//! of its content and the CRC-32 (IEEE 802.3) of its number among the frames and its content, four
-//! bytes each (little-endian), then the content, by postcard. A list is frames of some of its items
-//! each, then one of none.
+//! A snapshot begins with a line that names its kind and version. A frame is the length of its
+//! content and the CRC-32 (IEEE 802.3) of its number among the frames and its content, four bytes
+//! each (little-endian), then the content, by postcard. A list is frames of some of its items each,
+//! then an empty one.
 
 use flate2::Crc;
 use serde::{de::DeserializeOwned, Serialize};
 use std::io::{self, Read, Write};
 
-/// The longest frame that is read.
+/// The longest frame to read.
 const LONGEST: u32 = 1 << 30;
-/// How many items of a list are put into a frame.
+/// The items of a list in a frame.
 const CHUNK: usize = 1 << 12;
 
-/// Why a snapshot cannot be written or read.
+/// Why a snapshot could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum SnapshotError {
@@ -35,7 +35,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins one that says what it is in a line.
+    /// Begins a snapshot with a line that names its kind.
     pub fn new(mut out: W, line: &'static str) -> Result<Writer<W>, SnapshotError> {
         out.write_all(line.as_bytes())?;
         Ok(Writer { out, frame: 0 })
@@ -73,14 +73,14 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Reads a snapshot, and nothing that is behind it.
+/// Reads a snapshot, and nothing beyond it.
 pub struct Reader<R> {
     input: R,
     frame: u32,
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins one that must say that it is this.
+    /// Begins a snapshot that must have this line.
     pub fn new(mut input: R, line: &'static str) -> Result<Reader<R>, SnapshotError> {
         let mut found = Vec::new();
         input.by_ref().take(line.len() as u64).read_to_end(&mut found)?;
@@ -103,7 +103,7 @@ impl<R: Read> Reader<R> {
             return Err(self.damaged("the file ends within it"));
         }
         if checksum(self.frame, &content) != sum {
-            return Err(self.damaged("its checksum is another"));
+            return Err(self.damaged("its checksum does not match"));
         }
         let (value, rest) =
             postcard::take_from_bytes(&content).map_err(|error| self.damaged(error))?;
@@ -138,7 +138,7 @@ impl<R: Read> Reader<R> {
         Ok(all)
     }
 
-    /// Ends: nothing may be behind it.
+    /// Ends: nothing may follow.
     pub fn end(mut self) -> Result<(), SnapshotError> {
         match self.input.read(&mut [0])? {
             0 => Ok(()),
@@ -146,7 +146,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// The error that says that what was read last cannot be.
+    /// The error for contents that are invalid.
     pub fn damaged(&self, what: impl ToString) -> SnapshotError {
         SnapshotError::Damaged { frame: self.frame, what: what.to_string() }
     }
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_nothing_behind_it() {
+    fn a_snapshot_is_read_and_nothing_beyond_it() {
         for items in [0, 1, CHUNK as u32, 3 * CHUNK as u32 + 5] {
             let mut bytes = written(items);
             bytes.push(1);

@@ -94,7 +94,7 @@ fn user(name: &str) -> Result<User, Error> {
 
 /// Writes packets, at least every tenth of a second, and counts, every second.
 fn copy(capture: &mut Capture<Active>, writer: &mut Writer<impl Write>) -> Result<(), Error> {
-    let (mut written, mut told) = (Instant::now(), Instant::now());
+    let (mut written, mut reported) = (Instant::now(), Instant::now());
     loop {
         let quiet = match capture.next_packet() {
             Ok(packet) => {
@@ -107,8 +107,8 @@ fn copy(capture: &mut Capture<Active>, writer: &mut Writer<impl Write>) -> Resul
             Err(pcap::Error::TimeoutExpired) => true,
             Err(error) => return Err(error.into()),
         };
-        if told.elapsed() >= STATISTICS {
-            told = Instant::now();
+        if reported.elapsed() >= STATISTICS {
+            reported = Instant::now();
             let counts = capture.stats()?;
             let [received, dropped, lost] =
                 [counts.received, counts.dropped, counts.if_dropped].map(u64::from);

@@ -136,7 +136,7 @@ mod tests {
         while trace.next_batch().unwrap().is_some() {}
         let counts = trace.counts();
         assert!(counts.damaged.is_empty());
-        let told = |name| counts.read.details.iter().find(|(of, _)| *of == name).unwrap().1;
-        assert_eq!((told("packets"), told("cut_packets"), told("dropped")), (2, 1, 7));
+        let count = |name| counts.read.details.iter().find(|(of, _)| *of == name).unwrap().1;
+        assert_eq!((count("packets"), count("cut_packets"), count("dropped")), (2, 1, 7));
     }
 }

@@ -1,8 +1,8 @@
-//! Attributes of the objects that a reply speaks of, in the order in which nfsdump prints them.
+//! Attributes of the objects in a reply, in the order in which nfsdump prints them.
 
 use crate::schema::{Column, EntryColumn};
 
-/// Whose attributes they are.
+/// The object that attributes belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The file of the operation: `new_fh` where there is one, else `fh`.
@@ -14,7 +14,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// The one whose attributes may follow.
+    /// The object whose attributes may follow.
     pub fn next(self) -> Option<Subject> {
         match self {
             Subject::Object => Some(Subject::Directory),
@@ -37,7 +37,7 @@ macro_rules! attributes {
             &[$([Column::$object, Column::$directory, Column::$second],)+];
 
         impl Attribute {
-            /// Whether nfsdump calls it so.
+            /// Whether this is its key in nfsdump.
             #[inline]
             pub fn is(self, key: &[u8]) -> bool {
                 match self {
@@ -45,7 +45,7 @@ macro_rules! attributes {
                 }
             }
 
-            /// The attribute that nfsdump calls so.
+            /// The attribute with this key in nfsdump.
             pub fn of(key: &[u8]) -> Option<Attribute> {
                 match key {
                     $($key => Some(Attribute::$name),)+
@@ -88,20 +88,20 @@ impl Attribute {
         ]
     };
 
-    /// The one after it in the order of version 3.
+    /// The next one in the order of version 3.
     #[inline]
     pub fn next(self) -> Option<Attribute> {
         ALL.get(self as usize + 1).copied()
     }
 
-    /// What nfsdump calls it.
+    /// Its key in nfsdump.
     #[inline]
     pub fn key(self) -> &'static [u8] {
         KEYS[self as usize]
     }
 }
 
-/// The column in which an attribute of a subject is kept.
+/// The column of an attribute of a subject.
 #[inline]
 pub fn column(subject: Subject, attribute: Attribute) -> Column {
     COLUMNS[attribute as usize][subject as usize]
@@ -116,29 +116,29 @@ pub const ENTRY: [EntryColumn; 14] = {
     ]
 };
 
-/// Those of a directory's entry, with the attributes that they are of.
+/// The attributes of a directory's entry, with their columns.
 pub fn entry() -> impl Iterator<Item = (Attribute, EntryColumn)> {
     ALL[Attribute::Ftype as usize..].iter().copied().zip(ENTRY)
 }
 
-/// The column of a directory's entry that holds what the object's does.
+/// The column of a directory's entry that corresponds to an object's.
 #[inline]
 pub fn of_entry(column: Column) -> Option<EntryColumn> {
     // those of the object, too, follow each other in the order of `fattr3`
     ENTRY.get((column as usize).checked_sub(Column::Ftype as usize)?).copied()
 }
 
-/// Those of `fattr3` of a subject, in its order.
+/// The columns of `fattr3` of a subject, in its order.
 pub fn attributes(subject: Subject) -> impl Iterator<Item = Column> {
     columns(subject, Attribute::Ftype, ENTRY.len())
 }
 
-/// Those of `wcc_attr` of a subject, in its order.
+/// The columns of `wcc_attr` of a subject, in its order.
 pub fn before(subject: Subject) -> impl Iterator<Item = Column> {
     columns(subject, Attribute::PreSize, 3)
 }
 
-/// The columns of so many of a subject's attributes, from one of them on.
+/// The columns of `count` attributes of a subject, from one of them on.
 fn columns(subject: Subject, from: Attribute, count: usize) -> impl Iterator<Item = Column> {
     let columns = COLUMNS[from as usize..].iter().take(count);
     columns.map(move |columns| columns[subject as usize])

@@ -1,8 +1,10 @@
 //! Rows gathered into Arrow record batches.
 //!
-//! A column that no row of a batch sets costs nothing per row: values are padded only when one
-//! is set, and a column never set becomes a null array.
+//! A column that no row of a batch sets costs nothing per row: values are padded only when one is
+//! set, and an unset column becomes a null array.
 
+use crate::arrays::occurring;
+use crate::budget::{Budget, Part};
 use crate::fields::{Entries, Fields, Section};
 use crate::schema::{self, Column, Kind, COLUMNS, ENTRY_COLUMNS, OPS};
 use arrow_array::types::{
@@ -24,6 +26,9 @@ use handed::Handed;
 
 mod handed;
 
+/// The bytes of an array besides its values.
+const ARRAY: usize = 128;
+
 /// Rows in a batch.
 pub const BATCH_ROWS: usize = 32_768;
 
@@ -32,7 +37,7 @@ pub const BATCH_ROWS: usize = 32_768;
 struct Builder {
     values: Values,
     valid: Vec<u64>,
-    /// For so many rows there is place as soon as one has a value.
+    /// The number of rows to allocate for when a row has a value.
     room: usize,
 }
 
@@ -45,7 +50,7 @@ enum Values {
     Bytes { offsets: Vec<i32>, data: Vec<u8> },
 }
 
-/// Sets `values[row]`; those that are never set are zero.
+/// Sets `values[row]`; values that are never set are zero.
 #[inline]
 fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T, room: usize) {
     if row >= values.len() {
@@ -56,7 +61,7 @@ fn put<T: Default + Copy>(values: &mut Vec<T>, row: usize, value: T, room: usize
     }
 }
 
-/// Notes that a row has a value.
+/// Marks a row as having a value.
 #[inline]
 fn mark(valid: &mut Vec<u64>, row: usize, room: usize) {
     let word = row / 64;
@@ -68,7 +73,7 @@ fn mark(valid: &mut Vec<u64>, row: usize, room: usize) {
     }
 }
 
-/// Makes place for a value, and for as many as are expected at once: the allocator has zeros at hand.
+/// Allocates for a value, and for `least` at once: the allocator has zeroed memory at hand.
 #[cold]
 fn grow<T: Default + Copy>(values: &mut Vec<T>, at: usize, least: usize) {
     let len = least.max(at + 1).max(2 * values.len());
@@ -78,8 +83,8 @@ fn grow<T: Default + Copy>(values: &mut Vec<T>, at: usize, least: usize) {
     }
 }
 
-/// So many values, without the place for a whole batch: fewer rows may be handed on, and kept. Few
-/// are copied: what is left of a place that was made smaller has no room for the next whole batch.
+/// Returns `count` values without the allocation for a whole batch, since fewer rows may be handed
+/// on and stored. Few are copied: the rest of a shrunk allocation has no room for the next batch.
 fn only<T: Default + Copy>(mut values: Vec<T>, count: usize) -> Vec<T> {
     values.resize(count, T::default());
     match values.capacity() > 2 * count {
@@ -88,7 +93,7 @@ fn only<T: Default + Copy>(mut values: Vec<T>, count: usize) -> Vec<T> {
     }
 }
 
-/// The rows that have no value, if there are any.
+/// The rows without a value, if there are any.
 fn nulls(valid: Vec<u64>, rows: usize) -> Option<NullBuffer> {
     let valid = Buffer::from_vec(only(valid, rows.div_ceil(64)));
     let nulls = NullBuffer::new(BooleanBuffer::new(valid, 0, rows));
@@ -128,7 +133,7 @@ impl Builder {
             return;
         };
         if offsets.len() > row + 1 {
-            // set twice in this row: the later value stands
+            // set twice in this row: the later value counts
             offsets.truncate(row + 1);
             data.truncate(offsets[row] as usize);
         }
@@ -145,7 +150,27 @@ impl Builder {
         }
     }
 
-    /// The array of a column; `words` are those of one that has words.
+    /// The bytes of memory.
+    fn memory(&self) -> usize {
+        let values = match &self.values {
+            Values::U8(values) => values.capacity(),
+            Values::U16(values) => 2 * values.capacity(),
+            Values::U32(values) => 4 * values.capacity(),
+            Values::U64(values) => 8 * values.capacity(),
+            Values::Bytes { offsets, data } => 4 * offsets.capacity() + data.capacity(),
+        };
+        values + 8 * self.valid.capacity() + ARRAY
+    }
+
+    /// The array of a column of hosts.
+    fn finish_occurring<'a>(self, rows: usize, word: impl Fn(u32) -> &'a str) -> ArrayRef {
+        let Values::U32(values) = self.values else {
+            return new_null_array(&Kind::Word.data_type(), rows);
+        };
+        occurring(only(values, rows).into_iter().map(Some), word)
+    }
+
+    /// The array of a column; `words` are those of a column of words.
     fn finish(self, kind: Kind, rows: usize, words: &ArrayRef) -> ArrayRef {
         let nulls = nulls(self.valid, rows);
         match (kind, self.values) {
@@ -176,14 +201,6 @@ impl Builder {
             }
         }
     }
-
-    /// Bytes of strings gathered so far.
-    fn text_len(&self) -> usize {
-        match &self.values {
-            Values::Bytes { data, .. } => data.len(),
-            _ => 0,
-        }
-    }
 }
 
 fn primitive<T: ArrowPrimitiveType>(
@@ -207,7 +224,7 @@ impl Lists {
         self.offsets.last().copied().unwrap_or_default() as usize
     }
 
-    /// Gives a row a list of so many more items.
+    /// Gives a row a list of `items` more items.
     fn add(&mut self, row: usize, items: usize) {
         let before = self.items();
         mark(&mut self.valid, row, 0);
@@ -215,7 +232,7 @@ impl Lists {
         self.offsets.push((before + items) as i32);
     }
 
-    /// The array; null where its row was given no list.
+    /// The array; null for rows without a list.
     fn finish(
         mut self,
         item: FieldRef,
@@ -231,7 +248,10 @@ impl Lists {
     }
 }
 
-/// How much is in a batch.
+/// The bytes of numbers in a directory entry.
+const ENTRY: usize = 100;
+
+/// The size of a batch.
 #[derive(Clone, Copy, Default)]
 struct Size {
     rows: usize,
@@ -243,7 +263,7 @@ struct Size {
 struct Open {
     /// The number of the batch.
     number: u64,
-    /// What was handed on of it before.
+    /// The size of its rows that were handed on before.
     before: Size,
     rows: usize,
     columns: Vec<Builder>,
@@ -251,6 +271,8 @@ struct Open {
     gid_lists: Lists,
     entries: Vec<Builder>,
     entry_lists: Lists,
+    /// Bytes of strings gathered so far, those of entries among them.
+    text: usize,
 }
 
 impl Default for Open {
@@ -260,7 +282,7 @@ impl Default for Open {
 }
 
 impl Open {
-    /// A batch, or what follows those of its rows that were handed on; there is place for `room`
+    /// Returns an empty batch, or its remainder after rows were handed on; it allocates for `room`
     /// rows at once.
     fn of(number: u64, before: Size, room: usize) -> Open {
         let builder = |kind: Kind| Builder::new(kind, room);
@@ -273,6 +295,7 @@ impl Open {
             gid_lists: Lists::default(),
             entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| builder(*kind)).collect(),
             entry_lists: Lists::default(),
+            text: 0,
         }
     }
 
@@ -291,6 +314,7 @@ impl Open {
         }
         for &(column, start, len) in section.bytes {
             self.columns[column as usize].text(row, section.fields.slice(start, len));
+            self.text += len as usize;
         }
         if let Some(entries) = section.entries {
             self.listing(row, section.fields, entries);
@@ -304,51 +328,51 @@ impl Open {
         }
         for &(entry, column, start, len) in &entries.bytes {
             self.entries[column as usize].text(base + entry as usize, fields.slice(start, len));
+            self.text += len as usize;
         }
         self.entry_lists.add(row, entries.count as usize);
     }
 
-    /// Whether the batch is large enough, in rows or in bytes of strings or entries.
-    fn full(&self) -> bool {
-        // names and handles may be long, and listings too: a batch stays below some 100 MB
-        const TEXT: usize = 32 << 20;
-        const ENTRIES: usize = 1 << 18;
-        let rows = self.before.rows + self.rows;
-        rows >= BATCH_ROWS
-            || self.before.entries + self.entry_lists.items() > ENTRIES
-            || (rows.is_multiple_of(256) && self.before.text + self.text_len() > TEXT)
+    /// Whether the batch is large enough, in rows, or in `most` bytes of strings and entries:
+    /// names, handles and listings may be long.
+    fn full(&self, most: usize) -> bool {
+        let size = self.size();
+        size.rows >= BATCH_ROWS || size.text + ENTRY * size.entries > most
     }
 
-    fn text_len(&self) -> usize {
-        self.columns.iter().map(Builder::text_len).sum()
+    /// The bytes of memory.
+    fn memory(&self) -> usize {
+        let columns = self.columns.iter().chain(&self.entries);
+        let lists = [&self.gid_lists, &self.entry_lists].map(|lists| lists.offsets.capacity());
+        let columns: usize = columns.map(Builder::memory).sum();
+        columns + 4 * (self.gids.capacity() + lists[0] + lists[1])
     }
 
-    /// Its size, with what was handed on before.
+    /// Its size, including rows handed on before.
     fn size(&self) -> Size {
         Size {
             rows: self.before.rows + self.rows,
-            text: self.before.text + self.text_len(),
+            text: self.before.text + self.text,
             entries: self.before.entries + self.entry_lists.items(),
         }
     }
 
     fn finish(self, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let rows = self.rows;
-        let hosts: ArrayRef = Arc::new(StringArray::from_iter_values(hosts.names()));
+        let host = |id: u32| hosts.names().get(id as usize).map_or("", String::as_str);
         let ops: ArrayRef = Arc::new(StringArray::from_iter_values(OPS));
         let transports: ArrayRef = Arc::new(StringArray::from_iter_values(TRANSPORTS));
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(COLUMNS.len() + 2);
-        // columns that no row set: those of one kind are one array
+        // columns that no row set share an array by kind
         let mut unset = HashMap::new();
         for (&(column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
-            let words = match column {
-                Column::Op => &ops,
-                Column::Transport => &transports,
-                _ => &hosts,
-            };
+            let words = if column == Column::Op { &ops } else { &transports };
             let null = || new_null_array(&kind.data_type(), rows);
             arrays.push(match builder.valid.is_empty() {
                 true => unset.entry(kind).or_insert_with(null).clone(),
+                false if matches!(column, Column::Server | Column::Client) => {
+                    builder.finish_occurring(rows, host)
+                }
                 false => builder.finish(kind, rows, words),
             });
         }
@@ -358,7 +382,7 @@ impl Open {
         let entries = ENTRY_COLUMNS.iter().zip(self.entries);
         let children = entries.map(|(&(_, _, kind, _), builder)| match builder.valid.is_empty() {
             true => new_null_array(&kind.data_type(), count),
-            false => builder.finish(kind, count, &hosts),
+            false => builder.finish(kind, count, &ops),
         });
         let (fields, children) = (schema::entry_fields(), children.collect());
         let entries = StructArray::try_new_with_length(fields, children, None, count)?;
@@ -368,15 +392,46 @@ impl Open {
 }
 
 /// The rows of the operations table, in the order in which they were finished.
-#[derive(Default)]
 pub struct Batches {
     open: Open,
     before: u64,
     ready: VecDeque<Open>,
     handed: Handed,
+    /// The most bytes of a batch.
+    most: usize,
+}
+
+impl Default for Batches {
+    fn default() -> Batches {
+        let mut batches = Batches {
+            open: Open::default(),
+            before: 0,
+            ready: VecDeque::new(),
+            handed: Handed::default(),
+            most: 0,
+        };
+        batches.limit(Budget::default());
+        batches
+    }
 }
 
 impl Batches {
+    /// Applies a memory budget from now on.
+    pub fn limit(&mut self, budget: Budget) {
+        self.most = budget.share(Part::Batch);
+        self.handed.limit(budget.share(Part::Rows));
+    }
+
+    /// Rows that were settled early, for lack of memory.
+    pub fn evicted(&self) -> u64 {
+        self.handed.evicted
+    }
+
+    /// Whether no rows are pending, so that hosts may be dropped.
+    pub fn is_empty(&self) -> bool {
+        self.open.rows == 0 && self.ready.is_empty()
+    }
+
     /// Sets a number of the row being written.
     #[inline]
     pub fn number(&mut self, column: Column, value: u64) {
@@ -388,9 +443,10 @@ impl Batches {
     pub fn text(&mut self, column: Column, value: &[u8]) {
         let row = self.open.rows;
         self.open.columns[column as usize].text(row, value);
+        self.open.text += value.len();
     }
 
-    /// Sets all values of a message, but those of a compound's operations, in the row being
+    /// Sets all values of a message, except those of a compound's operations, in the row being
     /// written.
     #[inline]
     pub fn fields(&mut self, fields: &Fields) {
@@ -408,7 +464,7 @@ impl Batches {
         self.before + self.open.rows as u64
     }
 
-    /// Sets how a message's line was printed, in the row being written, and whether it was cut.
+    /// Sets the form of a message's line in the row being written, and whether it was cut.
     #[inline]
     pub fn printed(&mut self, columns: LineColumns, short: bool, fields: &Fields) {
         let printed = &fields.printed;
@@ -431,13 +487,13 @@ impl Batches {
     pub fn end_row(&mut self) -> u64 {
         let row = self.next_row();
         self.open.rows += 1;
-        if self.open.full() {
+        if self.open.full(self.most) {
             self.close();
         }
         row
     }
 
-    /// Adds one to a counter of a row already ended; false if its batch has been taken, or could
+    /// Adds one to a counter of an ended row; returns false if its batch has been taken, or could
     /// have been by now.
     pub fn add(&mut self, column: Column, row: u64) -> bool {
         let number = self.open.number;
@@ -459,9 +515,9 @@ impl Batches {
         }
     }
 
-    /// The rows that were ended since the last time, as they are by now, and none if there are
-    /// none. They wait to be [`Batches::settled`]; `clock` is the trace's time.
-    pub fn hand_on(
+    /// The rows ended since the last call, in their current state; none if there are none. They are
+    /// pending until [`Batches::settled`]; `clock` is the trace's time.
+    pub fn take_partial(
         &mut self,
         hosts: &Interner,
         clock: i64,
@@ -470,26 +526,27 @@ impl Batches {
             Some(ready) => ready,
             None if self.open.rows == 0 => return Ok(None),
             None => {
-                // about as many will follow: place for a whole batch is much to clear for a few
+                // about as many will follow, so do not clear memory for a whole batch
                 let room = (self.open.rows + self.open.rows / 4).clamp(64, BATCH_ROWS);
                 let next = Open::of(self.open.number, self.open.size(), room);
                 self.before += self.open.rows as u64;
                 std::mem::replace(&mut self.open, next)
             }
         };
-        let (number, rows) = (piece.number, piece.finish(hosts)?);
-        self.handed.push(number, clock, &rows);
+        let (number, memory) = (piece.number, piece.memory());
+        let rows = piece.finish(hosts)?;
+        self.handed.push(number, clock, &rows, memory);
         Ok(Some(rows))
     }
 
-    /// What was handed on and cannot change any more, with all that was added to its counters, in
-    /// the pieces in which it was handed on: what no batch that [`Batches::take`] keeps back would
-    /// hold, or what was handed on when the trace's time was before `until`.
+    /// The rows handed on that are final, with all counts added since, in the pieces in which they
+    /// were handed on. Rows are final once [`Batches::take`] would not hold their batch back any
+    /// more, or if they were handed on when the trace's time was before `until`.
     pub fn settled(&mut self, until: i64) -> Result<Vec<RecordBatch>, ArrowError> {
         self.handed.settled(self.open.number, until)
     }
 
-    /// Whether a batch was closed and not taken.
+    /// Whether a closed batch is pending.
     pub fn is_full(&self) -> bool {
         !self.ready.is_empty()
     }
@@ -499,8 +556,8 @@ impl Batches {
         self.ready.clear();
     }
 
-    /// A closed batch. Until `all`, the last one is kept back, so that retransmissions that come
-    /// late can still be counted in its rows.
+    /// A closed batch. Without `all`, the last one is held back, so that late retransmissions can
+    /// still be counted in its rows.
     pub fn take(&mut self, hosts: &Interner, all: bool) -> Option<Result<RecordBatch, ArrowError>> {
         if self.ready.len() <= usize::from(!all) {
             return None;

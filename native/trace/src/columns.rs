@@ -59,7 +59,7 @@ pub fn bytes<T: ByteArrayType>(column: &GenericByteArray<T>, row: usize) -> Opti
     column.is_valid(row).then(|| column.value(row))
 }
 
-/// The places of a row's items among those of all lists.
+/// The indices of a row's items among those of all lists.
 #[inline]
 pub fn places(lists: &ListArray, row: usize) -> Range<usize> {
     if lists.is_null(row) {
@@ -69,8 +69,8 @@ pub fn places(lists: &ListArray, row: usize) -> Range<usize> {
     offsets[row] as usize..offsets[row + 1] as usize
 }
 
-/// Makes a structure of columns: first the fields that are columns of their own names, behind a
-/// prefix, then those that are made otherwise.
+/// Makes a structure of columns: first the fields named like their columns, after a prefix, then
+/// the fields with other initializers.
 #[macro_export]
 macro_rules! columns {
     ($source:expr, $prefix:expr, $type:ident {
@@ -83,7 +83,7 @@ macro_rules! columns {
     };
 }
 
-/// Where columns are looked for.
+/// The place of columns.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
     /// In a batch of operations.
@@ -115,14 +115,14 @@ impl<'a> Source<'a> {
         needed.then(|| self.array(name)).transpose()
     }
 
-    /// A column of one type, of which none is null.
+    /// A column of one type without nulls.
     pub fn required<T: Typed>(&self, name: &str) -> Result<&'a T, ColumnError> {
         let array: &T = self.array(name)?;
         self.known(name, array)?;
         Ok(array)
     }
 
-    /// A column of lists of structures, and where the columns of these are.
+    /// A column of lists of structures, and the source of their columns.
     pub fn lists(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ impl<'a> Source<'a> {
         keys.map(|&key| meanings.get(key as usize).cloned().ok_or_else(wrong)).collect()
     }
 
-    /// Why a column of another type cannot be read.
+    /// The error for a column of another type.
     pub fn wrong(&self, name: &str, array: &dyn Array, expected: &str) -> ColumnError {
         ColumnError::Type {
             column: self.path(name),
@@ -160,7 +160,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Checks that none of a column's values is null.
+    /// Checks that a column has no nulls.
     pub fn known(&self, name: &str, array: &dyn Array) -> Result<(), ColumnError> {
         match array.null_count() {
             0 => Ok(()),
@@ -168,7 +168,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A column's name, and that of its table.
+    /// A column's name, after that of its table.
     pub fn path(&self, name: &str) -> String {
         match self {
             Source::Batch(_) => format!("operations: column {name:?}"),

@@ -1,4 +1,4 @@
-//! What a decoder found in one message: columns and their values, in the order of the wire.
+//! The contents of one message: columns and their values, in the order of the wire.
 
 use crate::form::{Form, Printed};
 use crate::schema::{Column, EntryColumn, Op};
@@ -15,13 +15,13 @@ pub struct Fields {
     pub gids: Option<Vec<u32>>,
     /// Directory entries; `None` where the message is no readdir reply.
     pub entries: Option<Entries>,
-    /// The operations of a compound; what stands before the first of them is the whole message's.
+    /// The operations of a compound; values before the first belong to the whole message.
     pub parts: Vec<Part>,
-    /// How many operations a compound says that it holds, where that was read.
-    pub promised: Option<u32>,
-    /// How the message's line was printed, in text.
+    /// The number of operations that a compound declares, if it was read.
+    pub declared: Option<u32>,
+    /// The form of the message's line, in text.
     pub printed: Printed,
-    /// That line itself, where the values and `printed` do not give it; else empty.
+    /// The line itself, if the values and `printed` do not give it; else empty.
     pub line: Vec<u8>,
     heap: Vec<u8>,
 }
@@ -29,20 +29,20 @@ pub struct Fields {
 /// One operation of a compound (NFS version 4).
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// What it is called.
+    /// Its procedure.
     pub op: Op,
     /// Its number in the protocol.
     pub opcode: u32,
     /// Its status, in a reply.
     pub status: Option<u32>,
-    /// Whether it could not be read to its end.
+    /// Whether its end was unreadable.
     pub short: bool,
     entries: Option<Entries>,
     numbers: u32,
     bytes: u32,
 }
 
-/// What belongs to one operation, among the values of a message.
+/// The values of one operation in a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'a> {
     /// As in [`Fields`].
@@ -51,7 +51,7 @@ pub struct Section<'a> {
     pub bytes: &'a [(Column, u32, u32)],
     /// As in [`Fields`].
     pub entries: Option<&'a Entries>,
-    /// What the places in `bytes` and `entries` refer to.
+    /// The fields that the indices in `bytes` and `entries` refer to.
     pub fields: &'a Fields,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Section<'a> {
 /// The entries of a readdir or readdirplus reply.
 #[derive(Clone, Debug, Default)]
 pub struct Entries {
-    /// How many there are.
+    /// The number of entries.
     pub count: u32,
     /// Entry, column and value.
     pub numbers: Vec<(u32, EntryColumn, u64)>,
@@ -80,7 +80,7 @@ pub struct Entries {
 }
 
 impl Fields {
-    /// Forgets everything but the memory.
+    /// Clears everything except allocations.
     pub fn clear(&mut self) {
         self.numbers.clear();
         self.bytes.clear();
@@ -88,12 +88,24 @@ impl Fields {
         self.gids = None;
         self.entries = None;
         self.parts.clear();
-        self.promised = None;
+        self.declared = None;
         self.printed = Printed::default();
         self.line.clear();
     }
 
-    /// Begins an operation of a compound, and ends it when `read` has read it or failed.
+    /// The bytes of a call, which has no directory entries.
+    pub fn memory(&self) -> usize {
+        let gids = self.gids.as_ref().map_or(0, Vec::capacity);
+        size_of::<Fields>()
+            + self.numbers.capacity() * size_of::<(Column, u64)>()
+            + self.bytes.capacity() * size_of::<(Column, u32, u32)>()
+            + self.parts.capacity() * size_of::<Part>()
+            + 4 * gids
+            + self.line.capacity()
+            + self.heap.capacity()
+    }
+
+    /// Begins an operation of a compound, and ends it after `read`.
     pub fn part<E>(
         &mut self,
         (op, opcode, status): (Op, u32, Option<u32>),
@@ -106,7 +118,7 @@ impl Fields {
         read
     }
 
-    /// What belongs to an operation of a compound.
+    /// The values of an operation of a compound.
     pub fn section(&self, index: usize) -> Option<Section<'_>> {
         let part = self.parts.get(index)?;
         let (numbers, bytes) = self.starts(index + 1);
@@ -118,7 +130,7 @@ impl Fields {
         })
     }
 
-    /// What belongs to the whole message: all but the operations of a compound.
+    /// The values of the whole message, without the operations of a compound.
     #[inline]
     pub fn whole(&self) -> Section<'_> {
         let (numbers, bytes) = self.starts(0);
@@ -130,7 +142,7 @@ impl Fields {
         }
     }
 
-    /// Where the values of an operation begin, or end if there is none such.
+    /// The begin of an operation's values; the end of all if there is none.
     #[inline]
     fn starts(&self, index: usize) -> (usize, usize) {
         match self.parts.get(index) {
@@ -172,7 +184,25 @@ impl Fields {
         self.entries.get_or_insert_default().count += 1;
     }
 
-    /// Marks the message as a directory listing, even if it turns out to hold no entry.
+    /// Drops the current directory entry: it is damaged.
+    pub fn drop_entry(&mut self) {
+        let Some(entries) = &mut self.entries else {
+            return;
+        };
+        entries.count = entries.count.saturating_sub(1);
+        let count = entries.count;
+        entries.numbers.retain(|(entry, ..)| *entry < count);
+        entries.bytes.retain(|(entry, ..)| *entry < count);
+    }
+
+    /// Whether a part of the message was read completely: an operation of a compound, or an entry
+    /// of a directory.
+    pub fn holds_parts(&self) -> bool {
+        self.parts.iter().any(|part| !part.short)
+            || self.entries.as_ref().is_some_and(|entries| entries.count > 0)
+    }
+
+    /// Marks the message as a directory listing, even without entries.
     pub fn listing(&mut self) {
         self.entries.get_or_insert_default();
     }
@@ -190,7 +220,7 @@ impl Fields {
         entries.bytes.push((entries.count.saturating_sub(1), column, start, len));
     }
 
-    /// Keeps the message's line itself, which the values do not give.
+    /// Stores the message's line, which the values do not give.
     pub fn keep(&mut self, line: &[u8]) {
         self.printed = Printed { form: Form::TEXT, ..Printed::default() };
         self.line.clear();

@@ -1,15 +1,15 @@
-//! How a line was printed, beyond what it says: kept so that it can be printed the same way.
+//! The form of a printed line, stored so that it can be printed the same way.
 
 use crate::schema::Column;
 use std::ops::BitOr;
 
-/// What `call_form` and `reply_form` hold, as bits. A message of a capture has none but
-/// [`Form::SHORT`]: it is printed as nfsdump 1.2.0c prints it.
+/// The bits of `call_form` and `reply_form`. A message of a capture has none except
+/// [`Form::SHORT`]: it is printed as by nfsdump 1.2.0c.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Form(pub u16);
 
 impl Form {
-    /// It was read from text: all that is known of it was printed.
+    /// It was read from text: everything known of it was printed.
     pub const TEXT: Form = Form(1);
     /// The trailer has numbers: `con=158 len=194`.
     pub const NUMBERS: Form = Form(2);
@@ -36,7 +36,7 @@ impl Form {
         self.0 & other.0 == other.0
     }
 
-    /// It and another, if `and`.
+    /// This form, with another one added if `and`.
     #[inline]
     pub fn with(self, other: Form, and: bool) -> Form {
         match and {
@@ -65,7 +65,7 @@ pub struct Printed {
     pub len: Option<u32>,
 }
 
-/// The columns that say how a message's line was printed.
+/// The columns for the form of a message's line.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)] // data/schema.py says what each one means
 pub struct LineColumns {
@@ -75,7 +75,7 @@ pub struct LineColumns {
     pub text: Column,
 }
 
-/// Those of the call.
+/// The columns of the call.
 pub const CALL: LineColumns = LineColumns {
     form: Column::CallForm,
     con: Column::CallCon,
@@ -83,7 +83,7 @@ pub const CALL: LineColumns = LineColumns {
     text: Column::CallText,
 };
 
-/// Those of the reply.
+/// The columns of the reply.
 pub const REPLY: LineColumns = LineColumns {
     form: Column::ReplyForm,
     con: Column::ReplyCon,

@@ -1,8 +1,8 @@
-//! A trace's decompressed bytes, seen through a window that grows as the decoder asks.
+//! A trace's decompressed bytes, seen through a window that grows on demand.
 
 use std::io::{self, Read};
 
-/// How much is asked of the reader at a time.
+/// The bytes requested from the reader at a time.
 const CHUNK: usize = 1 << 20;
 
 /// A stream with look-ahead. Positions count decompressed bytes from the start.
@@ -13,23 +13,23 @@ pub struct Input {
     end: usize,
     position: u64,
     consumed: u64,
-    /// Where bytes are passed over, and the position behind them.
-    seam: Option<(u64, u64)>,
-    /// How many bytes are passed over there.
+    /// The range that is skipped, and the position after it.
+    resume_offset: Option<(u64, u64)>,
+    /// The number of bytes skipped there.
     passed: u64,
-    /// Before how many bytes were consumed nothing more is read, once.
+    /// The consumed position at which reading pauses, once.
     pause: Option<u64>,
     ended: bool,
     error: Option<io::Error>,
     idle: bool,
     reads: u64,
-    /// Whether what is there should be read before what comes after it.
+    /// Whether present bytes should be processed before later ones are read.
     pub live: bool,
 }
 
 impl Input {
-    /// Wraps a reader of decompressed bytes. One that answers `WouldBlock` says that nothing has
-    /// come for a while, and is asked again.
+    /// Wraps a reader of decompressed bytes. `WouldBlock` from the reader means that nothing came
+    /// for a while; it is asked again.
     pub fn new(reader: Box<dyn Read + Send>) -> Input {
         Input {
             reader,
@@ -38,7 +38,7 @@ impl Input {
             end: 0,
             position: 0,
             consumed: 0,
-            seam: None,
+            resume_offset: None,
             passed: 0,
             pause: None,
             ended: false,
@@ -49,13 +49,13 @@ impl Input {
         }
     }
 
-    /// A stream that begins with the bytes `before`, of which the reader has those from the
-    /// position `offset` on.
-    pub fn behind(reader: Box<dyn Read + Send>, before: Vec<u8>, offset: u64) -> Input {
-        let seam = before.len() as u64;
+    /// Returns a stream that begins with the bytes `before`; the reader continues from the position
+    /// `offset`.
+    pub fn resume(reader: Box<dyn Read + Send>, before: Vec<u8>, offset: u64) -> Input {
+        let resume_offset = before.len() as u64;
         let mut input = Input::new(Box::new(io::Cursor::new(before).chain(reader)));
-        input.seam = Some((seam, offset.max(seam)));
-        input.passed = offset.saturating_sub(seam);
+        input.resume_offset = Some((resume_offset, offset.max(resume_offset)));
+        input.passed = offset.saturating_sub(resume_offset);
         input.consume(0);
         input
     }
@@ -65,7 +65,7 @@ impl Input {
         self.pause = Some(position.saturating_sub(self.passed));
     }
 
-    /// The bytes at hand, at least `want` of them unless the stream ends before.
+    /// The bytes present, at least `want` of them unless the stream ends before.
     pub fn peek(&mut self, want: usize) -> &[u8] {
         while self.end - self.start < want && !self.ended {
             self.fill();
@@ -73,12 +73,12 @@ impl Input {
         &self.buffer[self.start..self.end]
     }
 
-    /// As [`Input::peek`] of both, but if the stream is live, only the first is waited for.
-    pub fn glimpse(&mut self, want: usize, beyond: usize) -> &[u8] {
+    /// Like [`Input::peek`] with both lengths, but a live stream waits only for the first.
+    pub fn peek_live(&mut self, want: usize, beyond: usize) -> &[u8] {
         self.peek(if self.live { want } else { want + beyond })
     }
 
-    /// Waits for `want` bytes, or the end of the stream; false if nothing came for a while.
+    /// Waits for `want` bytes, or the end of the stream; returns false if nothing came for a while.
     pub fn at_hand(&mut self, want: usize) -> bool {
         while self.end - self.start < want && !self.ended {
             self.fill();
@@ -89,17 +89,18 @@ impl Input {
         true
     }
 
-    /// Whether nothing had come for a while when more was last asked for.
+    /// Whether the last request for more found nothing for a while.
     pub fn is_idle(&self) -> bool {
         self.idle
     }
 
-    /// How often more was asked for.
+    /// The number of requests for more.
     pub fn reads(&self) -> u64 {
         self.reads
     }
 
-    /// Reads more, so that the next [`Input::peek`] shows more than the last; false at the end.
+    /// Reads more, so that the next [`Input::peek`] shows more than the last; returns false at the
+    /// end.
     pub fn more(&mut self) -> bool {
         if !self.ended {
             self.fill();
@@ -107,23 +108,25 @@ impl Input {
         !self.ended
     }
 
-    /// Passes over the first `n` of the bytes at hand.
+    /// Skips the first `n` of the bytes present.
     pub fn consume(&mut self, n: usize) {
         debug_assert!(n <= self.end - self.start);
         self.start += n;
         self.position += n as u64;
         self.consumed += n as u64;
-        if let Some((_, behind)) = self.seam.take_if(|(seam, _)| *seam == self.position) {
-            self.position = behind;
+        if let Some((_, resume)) =
+            self.resume_offset.take_if(|(resume_offset, _)| *resume_offset == self.position)
+        {
+            self.position = resume;
         }
     }
 
-    /// How many bytes were passed over by [`Input::consume`].
+    /// The number of bytes skipped by [`Input::consume`].
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
 
-    /// Passes over the zero bytes at hand and what follows them; returns how many there were.
+    /// Skips the zero bytes present and following ones; returns their number.
     pub fn skip_zeros(&mut self) -> u64 {
         let start = self.position;
         loop {
@@ -136,12 +139,12 @@ impl Input {
         }
     }
 
-    /// Where the first of the bytes at hand stands in the stream.
+    /// The position of the first present byte in the stream.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// What ended the stream early (a compressed file cut short or damaged), once.
+    /// The error that ended the stream early (a compressed file cut short or damaged), once.
     pub fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }

@@ -1,19 +1,28 @@
 //! Whether a record's time can be its own: judged by the clock, and by the records around it.
 //!
 //! A time that no clock can have shown yet is wrong, and so is one before 1970. One more than
-//! [`APART`] from the record before is doubted: that record waits for [`LOOKED_AT`] more, which tell
-//! whether the trace has a gap there, or a clock was set, so that it is kept. It is odd where at
-//! least [`AGREE`] of the records around it agree with each other and not with it:
+//! [`STEP`] from the record before is doubted: that record waits for [`FAR`] more (the first of a
+//! trace for [`LOOKED_AT`]), which tell whether the trace has a gap there, or a clock was set, so
+//! that it is kept. It is odd where at least [`AGREE`] of the records around it agree with each
+//! other and not with it:
 //!
-//! - where most of those behind it go on from the record before it;
+//! - where most of the next [`LOOKED_AT`], or of the next [`FAR`], jump back to the record before it:
+//!   a run of up to half as many records is odd as a whole;
+//! - where it begins a trace, and most of the next [`LOOKED_AT`] are together and before it;
 //! - where it is alone, being near none, and is not in order between those before and behind; at
 //!   either end of a trace it may be up to [`LONG`] from the others.
+//!
+//! Live traffic must not wait behind each quiet hour. There a record within [`APART`] of the one
+//! before is doubted only if it is also more than [`STEP`] ahead of this host's clock.
 //!
 //! What waits is given back in its order, so that nothing else about a trace changes.
 
 use std::collections::VecDeque;
 
-/// Records further apart than this are doubted, in microseconds: a day.
+/// Records further apart than this are doubted, in microseconds: an hour.
+pub const STEP: i64 = 3_600_000_000;
+
+/// Records further apart than this are not near each other, in microseconds: a day.
 pub const APART: i64 = 86_400_000_000;
 
 /// The longest gap that is believed where a single record begins or ends a trace: 31 days.
@@ -24,6 +33,9 @@ pub const AHEAD: i64 = APART;
 
 /// How many records tell whether one before them is odd.
 pub const LOOKED_AT: usize = 16;
+
+/// How many records tell whether a run of records before them is odd.
+pub const FAR: usize = 8 * LOOKED_AT;
 
 /// How many records must agree with each other to speak against one.
 pub const AGREE: usize = LOOKED_AT / 2;
@@ -37,7 +49,7 @@ pub enum Verdict {
     /// Take it.
     Plausible,
     /// Give it to [`Instants::hold`], then take what [`Instants::settled`] gives.
-    Doubted,
+    Pending,
     /// Set it aside.
     Odd(Odd),
 }
@@ -46,6 +58,8 @@ pub enum Verdict {
 #[derive(Debug)]
 pub struct Instants<R> {
     latest: Option<i64>,
+    /// From this time on a record is doubted that is more than [`STEP`] from the one before.
+    steps_from: i64,
     last: Option<i64>,
     /// What `plausible` was when the last record came that did not follow the one before it.
     begun: u64,
@@ -60,7 +74,15 @@ impl<R> Default for Instants<R> {
     /// Believes every time.
     fn default() -> Instants<R> {
         let held = VecDeque::new();
-        Instants { latest: None, last: None, begun: 0, held, plausible: 0, too_late: 0 }
+        Instants {
+            latest: None,
+            steps_from: i64::MIN,
+            last: None,
+            begun: 0,
+            held,
+            plausible: 0,
+            too_late: 0,
+        }
     }
 }
 
@@ -68,6 +90,12 @@ impl<R> Instants<R> {
     /// Judges from now on, by a clock that shows so many microseconds since the epoch.
     pub fn judge_by(&mut self, clock: i64) {
         self.latest = Some(clock.saturating_add(AHEAD));
+    }
+
+    /// Judges live traffic from now on, by a clock that shows so many microseconds.
+    pub fn judge_live(&mut self, clock: i64) {
+        self.judge_by(clock);
+        self.steps_from = clock.saturating_add(STEP);
     }
 
     /// How many records the clock showed to be wrong, and how many had a time that is believed.
@@ -88,6 +116,29 @@ impl<R> Instants<R> {
         self.doubt(time, latest)
     }
 
+    /// Judges the next row of a table: a call at `time`, and its reply, if it has one.
+    #[inline]
+    pub fn judge_row(&mut self, time: i64, reply: Option<i64>) -> Verdict {
+        let (Some(latest), Some(reply)) = (self.latest, reply) else {
+            return self.judge(time);
+        };
+        if reply < 0 || reply > latest {
+            return self.doubt(reply, latest);
+        }
+        let possible = (0..=latest).contains(&time);
+        if possible && !near(time, reply) {
+            let (time, reply) = (utc(time), utc(reply));
+            let expected = format!("a reply within a day of its call, {time}: not {reply}");
+            return Verdict::Odd(("odd-time", expected));
+        }
+        self.judge(time)
+    }
+
+    /// The first record that is held.
+    pub fn first_held(&self) -> Option<&R> {
+        self.held.front().map(|(_, record)| record)
+    }
+
     /// Keeps a record that is doubted.
     pub fn hold(&mut self, time: i64, record: R) {
         self.held.push_back((time, record));
@@ -98,7 +149,9 @@ impl<R> Instants<R> {
     pub fn settled(&mut self, ended: bool) -> Option<(R, Option<Odd>)> {
         let time = self.held.front()?.0;
         let follows = self.follows(time);
-        if !follows && !ended && self.held.len() <= LOOKED_AT {
+        // where a trace begins, no more than the next few records tell
+        let enough = if self.last.is_some() { FAR } else { LOOKED_AT };
+        if !follows && !ended && self.held.len() <= enough {
             return None;
         }
         let odd = if follows { None } else { self.odd(time) };
@@ -119,7 +172,10 @@ impl<R> Instants<R> {
 
     #[inline]
     fn follows(&self, time: i64) -> bool {
-        self.last.is_some_and(|last| near(time, last))
+        self.last.is_some_and(|last| {
+            let apart = time.abs_diff(last);
+            apart <= STEP as u64 || (apart <= APART as u64 && time < self.steps_from)
+        })
     }
 
     fn doubt(&mut self, time: i64, latest: i64) -> Verdict {
@@ -128,7 +184,7 @@ impl<R> Instants<R> {
             return Verdict::Odd(("before-1970", expected));
         }
         if time <= latest {
-            return Verdict::Doubted;
+            return Verdict::Pending;
         }
         self.too_late += 1;
         let (latest, found) = (utc(latest), utc(time));
@@ -138,25 +194,37 @@ impl<R> Instants<R> {
 
     /// Why the first record held is odd, by those behind it.
     fn odd(&self, time: i64) -> Option<Odd> {
-        let mut behind: Vec<i64> =
-            self.held.iter().skip(1).take(LOOKED_AT).map(|(time, _)| *time).collect();
-        behind.sort_unstable();
+        let behind: Vec<i64> = self.held.iter().skip(1).take(FAR).map(|(time, _)| *time).collect();
+        let mut next = behind[..behind.len().min(LOOKED_AT)].to_vec();
+        next.sort_unstable();
         let neighbour = match self.last {
-            Some(last) => self.gone_past(last, &behind).or_else(|| self.alone(time, &behind))?,
-            None => self.alone(time, &behind)?,
+            Some(last) => self.gone_past(time, last, &behind),
+            None => begun_ahead(time, &next),
         };
-        let (apart, about, found) =
-            (time.abs_diff(neighbour) / APART as u64, utc(neighbour), utc(time));
+        let neighbour = neighbour.or_else(|| self.alone(time, &next))?;
+        let (about, found) = (utc(neighbour), utc(time));
         let expected = format!(
-            "a time near that of its neighbours, {about}: not {found}, {apart} days from it"
+            "a time near that of its neighbours, {about}: not {found}, {} from it",
+            apart_in_words(time.abs_diff(neighbour))
         );
         Some(("odd-time", expected))
     }
 
-    /// Where the trace goes on from, if most records behind do from the one before.
-    fn gone_past(&self, last: i64, behind: &[i64]) -> Option<i64> {
-        let on = behind.iter().filter(|at| near(**at, last)).count();
-        (2 * on > behind.len() && on + self.run() >= AGREE).then_some(last)
+    /// Where the trace goes on from, if most records behind jump back to the one before.
+    fn gone_past(&self, time: i64, last: i64, behind: &[i64]) -> Option<i64> {
+        let jump = time.abs_diff(last);
+        let reach = if jump > APART as u64 { APART as u64 } else { (jump / 2).min(STEP as u64) };
+        let returned = |at: &i64| at.abs_diff(last) <= reach;
+        let first = behind.iter().position(returned)?;
+        let before = if first == 0 { time } else { behind[first - 1] };
+        let most = |window: &[i64]| {
+            let on = window.iter().filter(|at| returned(at)).count();
+            2 * on > window.len() && on + self.run() >= AGREE
+        };
+        // a clock that was set back comes to the time before by itself, without a jump
+        let jumps = behind[first].abs_diff(before) > jump / 2;
+        let next = &behind[..behind.len().min(LOOKED_AT)];
+        (jumps && (most(next) || most(behind))).then_some(last)
     }
 
     /// What a record is far from, if it is near none of those around it, and out of order.
@@ -179,6 +247,23 @@ impl<R> Instants<R> {
     /// How many of the last records agree with each other.
     fn run(&self) -> usize {
         usize::try_from(self.plausible - self.begun).unwrap_or(usize::MAX)
+    }
+}
+
+/// Where a trace begins, if most of the next records, which are sorted, are together and before
+/// the first.
+fn begun_ahead(time: i64, next: &[i64]) -> Option<i64> {
+    let middle = *next.get(next.len() / 2)?;
+    let together = next.iter().filter(|at| at.abs_diff(middle) <= STEP as u64).count();
+    let ahead = time > middle && time.abs_diff(middle) > STEP as u64;
+    (ahead && together > AGREE).then_some(middle)
+}
+
+/// How far times are apart, in whole days or hours.
+fn apart_in_words(apart: u64) -> String {
+    match apart / APART as u64 {
+        0 => format!("{} hours", apart / STEP as u64),
+        days => format!("{days} days"),
     }
 }
 
@@ -215,16 +300,16 @@ mod tests {
     fn judged(times: &[i64]) -> (Vec<i64>, Vec<i64>, usize) {
         let mut instants = Instants::default();
         instants.judge_by(CLOCK);
-        let (mut kept, mut aside, mut most) = (Vec::new(), Vec::new(), 0);
+        let (mut plausible, mut set_aside, mut most) = (Vec::new(), Vec::new(), 0);
         let mut sort = |time, odd: Option<Odd>| match odd {
-            None => kept.push(time),
-            Some(_) => aside.push(time),
+            None => plausible.push(time),
+            Some(_) => set_aside.push(time),
         };
         for &time in times {
             match instants.judge(time) {
                 Verdict::Plausible => sort(time, None),
                 Verdict::Odd(odd) => sort(time, Some(odd)),
-                Verdict::Doubted => instants.hold(time, time),
+                Verdict::Pending => instants.hold(time, time),
             }
             while let Some((time, odd)) = instants.settled(false) {
                 sort(time, odd);
@@ -234,9 +319,9 @@ mod tests {
         while let Some((time, odd)) = instants.settled(true) {
             sort(time, odd);
         }
-        assert_eq!(instants.plausible as usize, kept.len());
-        assert_eq!(times.len(), kept.len() + aside.len());
-        (kept, aside, most)
+        assert_eq!(instants.plausible as usize, plausible.len());
+        assert_eq!(times.len(), plausible.len() + set_aside.len());
+        (plausible, set_aside, most)
     }
 
     fn day(number: i64) -> Vec<i64> {
@@ -251,9 +336,9 @@ mod tests {
     fn an_odd_time_is_set_aside_wherever_it_stands() {
         for odd in [0, NOW - 40 * APART, NOW + 40 * APART, CLOCK, CLOCK + 2 * AHEAD, i64::MAX] {
             for at in [0, 1, 2, 20, 39, 40] {
-                let (kept, aside, most) = judged(&with(&day(0), at, &[odd]));
-                assert_eq!((kept, aside), (day(0), vec![odd]), "{odd} at {at}");
-                assert!(most <= LOOKED_AT);
+                let (plausible, set_aside, most) = judged(&with(&day(0), at, &[odd]));
+                assert_eq!((plausible, set_aside), (day(0), vec![odd]), "{odd} at {at}");
+                assert!(most <= FAR);
             }
         }
         assert_eq!(judged(&with(&day(0), 3, &[-1, i64::MIN])).1, [-1, i64::MIN]);
@@ -262,16 +347,81 @@ mod tests {
     #[test]
     fn several_odd_times_in_a_row_are_set_aside_if_most_that_follow_are_not() {
         let odd = [NOW + 100 * APART, 5, NOW + 200 * APART, NOW + 100 * APART, 5];
-        let (kept, aside, _) = judged(&with(&day(0), 20, &odd));
-        assert_eq!((kept, aside), (day(0), odd.to_vec()));
+        let (plausible, set_aside, _) = judged(&with(&day(0), 20, &odd));
+        assert_eq!((plausible, set_aside), (day(0), odd.to_vec()));
+    }
+
+    const HOUR: i64 = STEP;
+
+    /// So many records from an hour on, ten a second.
+    fn records(hour: i64, count: i64) -> Vec<i64> {
+        (0..count).map(|number| NOW + hour * HOUR + number * 100_000).collect()
+    }
+
+    #[test]
+    fn a_run_of_records_hours_away_is_set_aside_if_those_that_follow_go_on_from_before() {
+        let whole = records(0, 2000);
+        for hours in [-30, -5, -2, 2, 5, 23, 25, 1000] {
+            for count in [1, 2, 7, 20, 60] {
+                for at in [40, 1000, 1900] {
+                    let run = records(hours, count);
+                    let (plausible, set_aside, most) = judged(&with(&whole, at, &run));
+                    assert_eq!(
+                        (plausible, set_aside),
+                        (whole.clone(), run),
+                        "{hours} h, {count} at {at}"
+                    );
+                    assert!(most <= FAR);
+                }
+            }
+        }
+        for count in [1, 7] {
+            let run = records(5, count);
+            assert_eq!(judged(&[&run[..], &whole].concat()), (whole.clone(), run, LOOKED_AT));
+        }
+    }
+
+    #[test]
+    fn a_gap_of_hours_and_a_clock_that_is_set_lose_nothing() {
+        for hours in [-30, -5, -2, 2, 5, 23] {
+            for count in [1, 7, 20, 300] {
+                let times = [records(0, 300), records(hours, count)].concat();
+                let alone = count == 1 && hours < 0;
+                assert_eq!(judged(&times).1.is_empty(), !alone, "{hours} h, {count}");
+            }
+        }
+        // a clock that was set back by two hours, and shows the time before again
+        let slow = |from: i64| (0..400).map(move |minute| NOW + (from + minute) * HOUR / 60);
+        let times: Vec<i64> = slow(0).chain(slow(400 - 120)).collect();
+        assert_eq!(judged(&times).0, times);
+        // a server that is asked every other hour, and captures of some hours in another order
+        let times: Vec<i64> = (0..500).map(|number| NOW + number * 2 * HOUR).collect();
+        assert_eq!(judged(&times).0, times);
+        for count in [3, 7, 100, 300] {
+            let times = [4, 0, 8, 6, 2].map(|hour| records(hour, count)).concat();
+            assert_eq!(judged(&times).0, times, "{count}");
+        }
+    }
+
+    #[test]
+    fn live_traffic_waits_only_for_what_is_ahead_of_the_clock() {
+        let mut instants = Instants::<()>::default();
+        instants.judge_live(NOW);
+        let quiet = [NOW - 20 * HOUR, NOW - 10 * HOUR, NOW - 15 * HOUR, NOW];
+        instants.hold(quiet[0], ());
+        assert_eq!(instants.settled(true), Some(((), None)));
+        for time in &quiet[1..] {
+            assert_eq!(instants.judge(*time), Verdict::Plausible);
+        }
+        assert_eq!(instants.judge(NOW + 5 * HOUR), Verdict::Pending);
     }
 
     #[test]
     fn a_gap_loses_nothing() {
         for gap in [2, 3, 14, 31, 400, 4000] {
             let times = [day(0), day(gap)].concat();
-            let (kept, aside, _) = judged(&times);
-            assert_eq!((kept, aside), (times, vec![]), "{gap} days");
+            let (plausible, set_aside, _) = judged(&times);
+            assert_eq!((plausible, set_aside), (times, vec![]), "{gap} days");
         }
         // a weekend with a single record on either side, or within
         for times in [
@@ -292,8 +442,8 @@ mod tests {
     #[test]
     fn an_odd_time_in_a_gap_is_set_aside() {
         for odd in [5, NOW - 40 * APART, NOW + 40 * APART, CLOCK] {
-            let (kept, aside, _) = judged(&[&day(0)[..], &[odd], &day(20)].concat());
-            assert_eq!((kept, aside), ([day(0), day(20)].concat(), vec![odd]), "{odd}");
+            let (plausible, set_aside, _) = judged(&[&day(0)[..], &[odd], &day(20)].concat());
+            assert_eq!((plausible, set_aside), ([day(0), day(20)].concat(), vec![odd]), "{odd}");
         }
     }
 
@@ -317,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_clock_judges_is_believed() {
+    fn times_without_a_clock_are_accepted() {
         let mut instants = Instants::<()>::default();
         for time in [i64::MAX, i64::MIN, 0] {
             assert_eq!(instants.judge(time), Verdict::Plausible);
@@ -325,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_told_as_dates() {
+    fn instants_are_shown_as_dates() {
         assert_eq!(utc(0), "1970-01-01T00:00:00Z");
         assert_eq!(utc(951_868_799_999_999), "2000-02-29T23:59:59Z");
         assert_eq!(utc(253_402_300_799_000_000), "9999-12-31T23:59:59Z");

@@ -2,14 +2,15 @@
 //! retransmissions counted.
 //!
 //! A call waits for its reply by client, server, port and XID, for [`WINDOW`] of the trace's own
-//! time. What answered calls were is remembered as long, so that a retransmission or a second
-//! reply is told from a new call with an XID used again.
+//! time. Answered calls are remembered as long, so that a retransmission or a second reply is
+//! distinguished from a new call that reuses an XID.
 
 use crate::batch::Batches;
+use crate::budget::{Budget, Part};
 use crate::fields::Fields;
 use crate::form::{CALL, REPLY};
 use crate::loss::{Losses, EVERYONE};
-use crate::message::{CallKey, Envelope, Interner, Procedure, WINDOW};
+use crate::message::{CallKey, Envelope, HostId, Interner, Procedure, WINDOW};
 use crate::quarantine::Quarantine;
 use crate::schema::{Column, Op};
 use hashbrown::hash_map::Entry;
@@ -25,19 +26,22 @@ mod remembered;
 pub use events::{Event, Listener, What};
 use remembered::{Calls, Remembered, State};
 
-/// The most calls remembered at once, so that memory is bounded at any rate.
+/// The most calls remembered at once, which bounds memory at any rate.
 pub const REMEMBERED: usize = 400_000;
 
 /// How long a reply waits for a call that comes after it, in microseconds.
 const HOLD: i64 = 2_000_000;
 
-/// The most bytes of waiting replies.
-const HELD_BYTES: usize = 16 << 20;
+/// The overhead of a pending reply, bytes.
+const HELD: usize = 200;
 
-/// A reply that came before its call, as it was given to [`Joiner::hold`].
+/// The most programs, besides NFS, counted separately: the others are counted as the last.
+const PROGRAMS: usize = 256;
+
+/// A reply that came before its call, as passed to [`Joiner::hold`].
 #[derive(Debug)]
 pub struct HeldReply {
-    /// When and from where.
+    /// Its envelope.
     pub envelope: Envelope,
     /// The undecoded reply.
     pub bytes: Vec<u8>,
@@ -93,17 +97,17 @@ impl DerefMut for Tallies {
     }
 }
 
-/// What was read and joined.
+/// Counts of messages and rows.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Messages, by the procedure they call: a compound is one.
     pub procedures: Tallies,
     /// The operations in compounds, likewise.
     pub operations: Tallies,
-    /// Of those, the operations that the server did not come to, since one before them failed:
-    /// they make no row. By the words of [`Op`].
+    /// The operations that the server did not reach, since an earlier one failed, by the words of
+    /// [`Op`]: they have no row.
     pub not_run: BTreeMap<&'static str, u64>,
-    /// Replies whose call was not seen, by procedure where the trace names it.
+    /// Replies whose call was not seen, by procedure if the trace names it.
     pub orphans: BTreeMap<&'static str, u64>,
     /// Calls and replies of other RPC programs.
     pub other: BTreeMap<u32, (u64, u64)>,
@@ -111,13 +115,16 @@ pub struct Counts {
     pub retransmits: u64,
     /// Replies sent again.
     pub duplicate_replies: u64,
-    /// Messages that were cut, of which the readable fields were kept.
+    /// Messages that were cut, with readable fields. Decoders count them.
     pub short: u64,
+    /// The numbers of entries evicted early for lack of memory ([`crate::budget`]): pending calls,
+    /// pending replies, rows that might have changed, messages with unnamed hosts.
+    pub evicted: BTreeMap<&'static str, u64>,
     /// Time of the first and the last message.
     pub period: Option<(i64, i64)>,
 }
 
-/// The time of a reply, its status, whether it was cut, and what it holds.
+/// The time of a reply, its status, whether it was cut, and its fields.
 type Reply<'a> = (i64, Option<u32>, bool, &'a Fields);
 
 #[derive(Debug)]
@@ -128,7 +135,7 @@ struct WaitingCall {
     fields: Fields,
 }
 
-/// Takes decoded calls and replies, gives rows.
+/// Takes decoded calls and replies, and gives rows.
 #[derive(Default)]
 pub struct Joiner {
     /// The hosts seen so far.
@@ -137,28 +144,46 @@ pub struct Joiner {
     pub quarantine: Quarantine,
     /// The finished rows.
     pub batches: Batches,
-    /// What was read and joined so far.
+    /// The counts so far.
     pub counts: Counts,
-    /// What was lost so far.
+    /// The losses so far.
     pub losses: Losses,
-    /// Who is told of messages, and whether of those that rows are made of, too.
-    told: Option<(Box<dyn Listener>, bool)>,
+    /// The listener to messages, and whether it wants those with rows, too.
+    listener: Option<(Box<dyn Listener>, bool)>,
     calls: Calls,
     waiting: Vec<WaitingCall>,
     free: Vec<u32>,
     held: HashMap<CallKey, HeldReply>,
     held_order: VecDeque<(i64, CallKey)>,
     held_bytes: usize,
+    /// The bytes of the entries in `waiting`.
+    waiting_bytes: usize,
+    budget: Budget,
     clock: Option<i64>,
     ending: bool,
     hasher: DefaultHashBuilder,
 }
 
+impl Counts {
+    /// The calls and replies of another program.
+    fn program(&mut self, program: u32) -> &mut (u64, u64) {
+        let known = self.other.len() < PROGRAMS || self.other.contains_key(&program);
+        self.other.entry(if known { program } else { u32::MAX }).or_default()
+    }
+
+    /// Counts early evictions.
+    fn evict(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            *self.evicted.entry(what).or_default() += count;
+        }
+    }
+}
+
 impl Joiner {
-    /// Takes a call; leaves `fields` cleared. Gives back the reply that was held for it, if one
-    /// came earlier: decode it and hand it to [`Joiner::reply`].
+    /// Takes a call; leaves `fields` cleared. Returns the reply that was held for it, if one came
+    /// earlier: decode it and pass it to [`Joiner::reply`].
     ///
-    /// `short` says that the message was cut and `fields` hold only what could be read.
+    /// `short` says that `fields` hold only the readable part of the message.
     pub fn call(
         &mut self,
         envelope: Envelope,
@@ -167,10 +192,9 @@ impl Joiner {
         fields: &mut Fields,
     ) -> Option<HeldReply> {
         self.advance(envelope.time);
-        self.counts.short += u64::from(short);
         match procedure {
             Procedure::Nfs(op, _) => self.counts.procedures[op as usize].calls += 1,
-            Procedure::Other(program) => self.counts.other.entry(program).or_default().0 += 1,
+            Procedure::Other(program) => self.counts.program(program).0 += 1,
         }
         self.counts.called(&fields.parts);
         let fingerprint = self.fingerprint(fields);
@@ -193,7 +217,7 @@ impl Joiner {
             return None;
         }
         let held = self.held.remove(&envelope.key)?;
-        self.held_bytes -= held.bytes.len();
+        self.held_bytes -= HELD + held.bytes.len();
         if envelope.time - held.envelope.time > HOLD {
             self.orphan(&held.envelope, held.kind, &held.bytes);
             return None;
@@ -201,7 +225,7 @@ impl Joiner {
         Some(held)
     }
 
-    /// What the call that a reply answers is, if it was seen: how to decode the reply.
+    /// The procedure of the call that a reply answers, if the call was seen, to decode the reply.
     pub fn pending(&self, key: &CallKey) -> Option<Procedure> {
         self.calls.find(key).map(|call| self.calls[call].procedure)
     }
@@ -216,7 +240,6 @@ impl Joiner {
         fields: &mut Fields,
     ) {
         self.advance(envelope.time);
-        self.counts.short += u64::from(short);
         let Some(number) = self.calls.find(&envelope.key) else {
             self.orphan(&envelope, "unknown", &fields.line);
             fields.clear();
@@ -226,7 +249,7 @@ impl Joiner {
         let again = matches!(state, State::Answered(..));
         self.emit(&envelope, again, What::Reply { procedure, status, short, fields });
         match procedure {
-            Procedure::Other(program) => self.counts.other.entry(program).or_default().1 += 1,
+            Procedure::Other(program) => self.counts.program(program).1 += 1,
             Procedure::Nfs(op, _) => self.counts.procedures[op as usize].answer(status),
         }
         match state {
@@ -251,26 +274,22 @@ impl Joiner {
         fields.clear();
     }
 
-    /// Takes a reply whose call has not been seen: it waits a moment for it, and is otherwise
-    /// counted as an orphan of kind `kind` (a procedure's word where the trace names it, else
-    /// `unknown`).
+    /// Takes a reply whose call was not seen: it is pending for a moment, and is otherwise counted
+    /// as an orphan of kind `kind` (a procedure's word if the trace names it, else `unknown`).
     pub fn hold(&mut self, envelope: Envelope, kind: &'static str, bytes: &[u8]) {
         self.advance(envelope.time);
         self.losses.reply_first(&envelope.key);
-        if self.held_bytes + bytes.len() > HELD_BYTES {
-            self.orphan(&envelope, kind, bytes);
-            return;
-        }
-        self.held_bytes += bytes.len();
+        self.held_bytes += HELD + bytes.len();
         self.held_order.push_back((envelope.time, envelope.key));
         let held = HeldReply { envelope, bytes: bytes.to_vec(), kind };
         if let Some(older) = self.held.insert(envelope.key, held) {
-            self.held_bytes -= older.bytes.len();
+            self.held_bytes -= HELD + older.bytes.len();
             self.orphan(&older.envelope, older.kind, &older.bytes);
         }
+        self.drop_excess();
     }
 
-    /// Ends the trace: calls still waiting become rows without a reply.
+    /// Ends the trace: pending calls become rows without a reply.
     pub fn finish(&mut self) {
         self.ending = true;
         while let Some(call) = self.calls.pop() {
@@ -283,18 +302,63 @@ impl Joiner {
         self.batches.close();
     }
 
+    /// Applies a memory budget from now on.
+    pub fn limit(&mut self, budget: Budget) {
+        self.budget = budget;
+        self.batches.limit(budget);
+        self.losses.limit(budget);
+    }
+
+    /// Drops unused hosts, if there are too many. No rows may be pending. If too many are in use,
+    /// the older half of the calls is dropped.
+    pub fn forget_hosts(&mut self) {
+        let most = Interner::most(self.budget);
+        if self.hosts.len() <= most || !self.batches.is_empty() {
+            return;
+        }
+        self.retain_hosts();
+        if self.hosts.len() > most {
+            for _ in 0..self.calls.len().div_ceil(2) {
+                if let Some(call) = self.calls.pop() {
+                    let waits = matches!(call.state, State::Waiting(_));
+                    self.counts.evict("calls", u64::from(waits));
+                    self.give_up(call.procedure, call.state);
+                }
+            }
+        }
+    }
+
+    fn retain_hosts(&mut self) {
+        let mut in_use = vec![false; self.hosts.names().len()];
+        for host in self.hosts_in_use() {
+            if let Some(used) = in_use.get_mut(host as usize) {
+                *used = true;
+            }
+        }
+        self.hosts.retain(|id| in_use[id as usize]);
+    }
+
+    fn hosts_in_use(&self) -> impl Iterator<Item = HostId> + '_ {
+        let calls = self
+            .calls
+            .keys()
+            .chain(self.held.keys())
+            .chain(self.held_order.iter().map(|held| &held.1));
+        calls.flat_map(|key| [key.client.host, key.server.host]).chain(self.losses.hosts())
+    }
+
     /// The time of the last message.
     pub fn clock(&self) -> Option<i64> {
         self.clock
     }
 
-    /// Says that nobody watched from a time on up to the next message.
+    /// Records that nobody watched from a time on up to the next message.
     pub fn miss(&mut self, since: i64) {
         let everyone = self.hosts.intern(EVERYONE);
         self.losses.miss(everyone, since);
     }
 
-    /// Says that the monitor's kernel dropped packets in a time.
+    /// Records that the monitor's kernel dropped packets in a time.
     pub fn dropped(&mut self, span: (i64, i64), packets: u64) {
         let everyone = self.hosts.intern(EVERYONE);
         self.losses.dropped(everyone, span, packets);
@@ -309,7 +373,7 @@ impl Joiner {
         hasher.finish()
     }
 
-    /// Whether a call is one that was seen before; if so, counts it.
+    /// Whether a call was seen before; if so, counts it.
     fn retransmitted(
         &mut self,
         call: u32,
@@ -338,28 +402,39 @@ impl Joiner {
         }
     }
 
-    /// Keeps a call until its reply comes.
+    /// Holds a call until its reply comes.
     fn wait(&mut self, envelope: Envelope, short: bool, fields: &mut Fields) -> u32 {
         match self.free.pop() {
             Some(index) => {
                 let call = &mut self.waiting[index as usize];
                 (call.envelope, call.short, call.retransmits) = (envelope, short, 0);
                 std::mem::swap(&mut call.fields, fields);
+                self.waiting_bytes += call.fields.memory();
+                self.waiting_bytes -= fields.memory();
                 fields.clear();
                 index
             }
             None => {
                 let fields = std::mem::take(fields);
+                self.waiting_bytes += fields.memory();
                 self.waiting.push(WaitingCall { envelope, short, retransmits: 0, fields });
                 (self.waiting.len() - 1) as u32
             }
         }
     }
 
-    /// Writes the row of a waiting call, of a compound its rows, and frees it. Other programs'
-    /// calls make none.
+    /// Writes the rows of a pending call, and frees it. Other programs' calls have no rows.
     fn rows(&mut self, index: u32, procedure: Procedure, reply: Option<Reply>) -> Range<u64> {
+        let rows = self.write_rows(index, procedure, reply);
         self.free.push(index);
+        if self.waiting_bytes > self.budget.share(Part::Calls) / 2 {
+            let fields = std::mem::take(&mut self.waiting[index as usize].fields);
+            self.waiting_bytes -= fields.memory() - Fields::default().memory();
+        }
+        rows
+    }
+
+    fn write_rows(&mut self, index: u32, procedure: Procedure, reply: Option<Reply>) -> Range<u64> {
         let Procedure::Nfs(op, version) = procedure else {
             return 0..0;
         };
@@ -391,18 +466,23 @@ impl Joiner {
         row..row + 1
     }
 
-    /// Moves the trace's time on, and lets go of what is older than the windows. Where a monitor's
-    /// clock jumped back, calls are let go when it has caught up.
+    /// Advances the trace's time, and drops everything older than the windows. After a monitor's
+    /// clock jumped back, calls are dropped when it has caught up.
     fn advance(&mut self, now: i64) {
         let (first, last) = self.counts.period.unwrap_or((now, now));
         self.counts.period = Some((first.min(now), last.max(now)));
         self.clock = Some(now);
         self.losses.advance(now);
         while let Some(time) = self.calls.first() {
-            if now - time <= WINDOW && self.calls.len() <= REMEMBERED {
+            let early = now - time <= WINDOW;
+            let most = self.budget.share(Part::Calls);
+            if early && self.calls.len() <= REMEMBERED && self.waiting_bytes <= most {
                 break;
             }
             if let Some(call) = self.calls.pop() {
+                if early && matches!(call.state, State::Waiting(_)) {
+                    self.counts.evict("calls", 1);
+                }
                 self.give_up(call.procedure, call.state);
             }
         }
@@ -415,7 +495,20 @@ impl Joiner {
         }
     }
 
-    /// Writes the rows of a call that is let go, if its reply did not come.
+    /// Drops the longest pending replies, if they exceed their share.
+    fn drop_excess(&mut self) {
+        let most = self.budget.share(Part::Replies);
+        while self.held_bytes > most || HELD * self.held_order.len() > 2 * most {
+            let Some((time, key)) = self.held_order.pop_front() else {
+                return;
+            };
+            let before = self.held.len();
+            self.drop_held(time, key);
+            self.counts.evict("replies", (before - self.held.len()) as u64);
+        }
+    }
+
+    /// Writes the rows of a dropped call, if its reply did not come.
     fn give_up(&mut self, procedure: Procedure, state: State) {
         if let State::Waiting(index) = state {
             self.rows(index, procedure, None);
@@ -426,7 +519,7 @@ impl Joiner {
         if let Entry::Occupied(held) = self.held.entry(key) {
             if held.get().envelope.time == time {
                 let held = held.remove();
-                self.held_bytes -= held.bytes.len();
+                self.held_bytes -= HELD + held.bytes.len();
                 self.orphan(&held.envelope, held.kind, &held.bytes);
             }
         }
@@ -440,7 +533,7 @@ impl Joiner {
     }
 }
 
-/// Sets what every row has, whatever its operation.
+/// Sets the columns that every row has, whatever its operation.
 #[inline]
 fn head(rows: &mut Batches, call: &WaitingCall, (op, version): (Op, u8), short: bool) {
     let key = call.envelope.key;

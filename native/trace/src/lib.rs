@@ -3,6 +3,7 @@
 pub mod arrays;
 pub mod attributes;
 pub mod batch;
+pub mod budget;
 pub mod columns;
 pub mod compound;
 pub mod decoder;
@@ -21,13 +22,13 @@ pub mod schema;
 pub mod source;
 pub mod trace;
 
-/// Declares the folders of decoders, and the table of their formats. (rustfmt looks into no macro: the
-/// `Makefile` names these folders to it.)
+/// Declares the folders of decoders, and the table of their formats. (rustfmt does not look into
+/// macros: the `Makefile` names these folders to it.)
 macro_rules! formats {
     ($($folder:ident,)*) => {
         $(pub mod $folder;)*
 
-        /// All formats that are read, in the order in which errors name them.
+        /// All readable formats, in the order in which errors name them.
         pub static FORMATS: &[&decoder::Format] = &[$(&$folder::FORMAT),*];
     };
 }

@@ -1,6 +1,7 @@
-//! The messages table: calls and replies that are not the ones that an operation's row is made of.
+//! The messages table: calls and replies other than those in an operation's row.
 
-use crate::arrays::{times, words};
+use crate::arrays::{occurring, times, words};
+use crate::budget::{Budget, Part};
 use crate::message::{Envelope, Interner, Procedure, TRANSPORTS};
 use crate::schema::{Op, OPS};
 use arrow_array::{
@@ -9,10 +10,10 @@ use arrow_array::{
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
-/// How many wait until they are taken.
+/// The most messages pending.
 const WAITING: usize = 16_384;
 
-/// What a message is, being none that a row is made of.
+/// The kind of a message without a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -33,15 +34,15 @@ pub const KINDS: [&str; 4] =
 /// One such message.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// When, between whom, which.
+    /// Its envelope.
     pub envelope: Envelope,
     /// Whether it is a reply.
     pub reply: bool,
-    /// What it calls or answers, where that is known.
+    /// The procedure that it calls or answers, if known.
     pub procedure: Option<Procedure>,
-    /// The operation of NFS, where that is known.
+    /// The operation of NFS, if known.
     pub op: Option<Op>,
     /// The NFS status of a reply.
     pub status: Option<u32>,
@@ -49,24 +50,43 @@ pub struct Message {
     pub line: Vec<u8>,
 }
 
-/// Those not yet taken.
-#[derive(Debug, Default)]
-pub struct Messages(Vec<Message>);
+/// The pending messages.
+#[derive(Debug)]
+pub struct Messages {
+    rows: Vec<Message>,
+    /// The bytes of their lines.
+    bytes: usize,
+    most: usize,
+}
+
+impl Default for Messages {
+    fn default() -> Messages {
+        let most = Budget::default().share(Part::Messages);
+        Messages { rows: Vec::new(), bytes: 0, most }
+    }
+}
 
 impl Messages {
     /// Adds one.
     pub fn push(&mut self, message: Message) {
-        self.0.push(message);
+        self.bytes += message.line.len();
+        self.rows.push(message);
     }
 
-    /// Whether it is time to take them.
+    /// Whether they should be taken.
     pub fn full(&self) -> bool {
-        self.0.len() >= WAITING
+        self.rows.len() >= WAITING || self.bytes > self.most
     }
 
-    /// The rows since the last time.
+    /// Sets the bytes of lines at which it is full, from a budget.
+    pub fn limit(&mut self, budget: Budget) {
+        self.most = budget.share(Part::Messages);
+    }
+
+    /// The rows since the last call.
     pub fn take(&mut self, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
-        let rows = std::mem::take(&mut self.0);
+        let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
         let version = |row: &Message| match row.procedure {
             Some(Procedure::Nfs(_, version)) => Some(version),
             _ => None,
@@ -85,16 +105,17 @@ impl Messages {
         let word = |place: &dyn Fn(&Message) -> Option<u32>, all: &[&str]| {
             words(rows.iter().map(place), all)
         };
+        let name = |id: u32| hosts.names().get(id as usize).map_or("", String::as_str);
         let host =
-            |end: fn(&Message) -> u32| words(rows.iter().map(|row| Some(end(row))), hosts.names());
+            |end: fn(&Message) -> u32| occurring(rows.iter().map(|row| Some(end(row))), name);
         let replies: BooleanArray = rows.iter().map(|row| Some(row.reply)).collect();
         let versions: UInt8Array = rows.iter().map(version).collect();
         let lines: BinaryArray = rows.iter().map(text).collect();
         RecordBatch::try_from_iter_with_nullable([
             ("time", times(rows.iter().map(|row| row.envelope.time)), false),
-            ("server", host(|row| row.envelope.key.server.host)?, false),
+            ("server", host(|row| row.envelope.key.server.host), false),
             ("server_port", port(|row| row.envelope.key.server.port), false),
-            ("client", host(|row| row.envelope.key.client.host)?, false),
+            ("client", host(|row| row.envelope.key.client.host), false),
             ("client_port", port(|row| row.envelope.key.client.port), false),
             ("transport", word(&|row| Some(row.envelope.transport as u32), &TRANSPORTS)?, false),
             ("kind", word(&|row| Some(row.kind as u32), &KINDS)?, false),

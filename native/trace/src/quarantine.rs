@@ -1,11 +1,11 @@
-//! Records that could not be read: set aside with their place and the reason, and counted.
+//! Unreadable records: set aside with their place and the reason, and counted.
 
 use std::collections::BTreeMap;
 
-/// The most bytes of a damaged record that are kept.
-pub const KEPT: usize = 4096;
+/// The most bytes stored of a damaged record.
+pub const MOST_BYTES: usize = 4096;
 
-/// How many records may wait until they are taken.
+/// The most records pending.
 const WAITING: usize = 4096;
 
 /// One damaged record.
@@ -21,20 +21,20 @@ pub struct Damaged {
     pub reason: &'static str,
     /// What was expected there, in words.
     pub expected: String,
-    /// Its bytes, at most [`KEPT`] of them.
+    /// Its bytes, at most [`MOST_BYTES`] of them.
     pub bytes: Vec<u8>,
 }
 
 /// The damaged records of a trace.
 #[derive(Debug, Default)]
 pub struct Quarantine {
-    /// How many there were, by reason.
+    /// The numbers of damaged records, by reason.
     pub counts: BTreeMap<&'static str, u64>,
     held: Vec<Damaged>,
 }
 
 impl Quarantine {
-    /// Sets a record aside. `bytes` may be the whole record: what exceeds [`KEPT`] is not kept.
+    /// Sets a record aside. `bytes` may be the whole record: at most [`MOST_BYTES`] are stored.
     pub fn set_aside(
         &mut self,
         offset: u64,
@@ -46,7 +46,7 @@ impl Quarantine {
         self.set_aside_long(offset, line, bytes.len() as u64, reason, expected, bytes);
     }
 
-    /// As [`Quarantine::set_aside`], for a record of which only the first `bytes` are at hand.
+    /// Like [`Quarantine::set_aside`], for a record with only its first `bytes` present.
     pub fn set_aside_long(
         &mut self,
         offset: u64,
@@ -63,22 +63,22 @@ impl Quarantine {
             length,
             reason,
             expected: expected.into(),
-            bytes: bytes[..bytes.len().min(KEPT)].to_vec(),
+            bytes: bytes[..bytes.len().min(MOST_BYTES)].to_vec(),
         });
     }
 
-    /// How many there were.
+    /// The number of damaged records.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// Whether it is time to take them.
+    /// Whether they should be taken.
     pub fn full(&self) -> bool {
         self.held.len() >= WAITING
     }
 
-    /// The records set aside since the last time, in the order of the trace: what is wrong with one
-    /// that was doubted comes to light later.
+    /// The records set aside since the last call, in the order of the trace: pending records are
+    /// judged later.
     pub fn take(&mut self) -> Vec<Damaged> {
         self.held.sort_by_key(|record| record.offset);
         std::mem::take(&mut self.held)

@@ -1,5 +1,5 @@
-//! The operations table read again, by those who write it in other forms: values by column and
-//! row, the columns found once per batch.
+//! The operations table as input for writers of other forms: values by column and row, with columns
+//! resolved once per batch.
 
 use crate::columns::{bytes, get, places, ColumnError, Source};
 use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS};
@@ -78,7 +78,7 @@ impl<'a> Values<'a> {
 
 /// A batch of operations.
 pub struct Rows<'a> {
-    /// By [`Column`]; none where there is no value. What may be null may be missing.
+    /// By [`Column`]; none without values. Nullable columns may be missing.
     columns: Vec<Option<Values<'a>>>,
     entries: Option<Entries<'a>>,
     gids: Option<(&'a ListArray, &'a UInt32Array)>,
@@ -106,7 +106,7 @@ impl<'a> Rows<'a> {
         (0..self.count).map(|row| Row { rows: self, row })
     }
 
-    /// A column of words with the meaning of each, so that it is found once.
+    /// A column of words with the meaning of each, resolved once.
     pub fn words<T>(&self, column: Column, meaning: impl Fn(&'a str) -> T) -> Words<'a, T> {
         let Some(Some(Values::Word(keys, words))) = self.columns.get(column as usize) else {
             return Words { keys: None, meanings: Vec::new() };
@@ -116,7 +116,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A column of words, by what they mean.
+/// A column of words, by their meanings.
 pub struct Words<'a, T> {
     keys: Option<&'a PrimitiveArray<Int32Type>>,
     meanings: Vec<T>,

@@ -1,21 +1,21 @@
 //! The operations table: one row per NFS call with its reply (`docs/tables.md`).
 //!
-//! The table is written down once, here, as [`Column`]s. Decoders name a column and a value; batches
-//! turn them into Arrow arrays. Meanings and units are documented in
-//! `data/schema.py`, and a test holds the two equal.
+//! The table is defined once, here, as [`Column`]s. Decoders name a column and a value; batches
+//! turn them into Arrow arrays. Meanings and units are documented in `data/schema.py`, and a test
+//! compares the two.
 
 use arrow_schema::{DataType, Field, Fields, Schema, TimeUnit};
 use std::sync::Arc;
 
 impl Column {
-    /// How it is stored.
+    /// Its storage type.
     #[inline]
     pub fn kind(self) -> Kind {
         COLUMNS[self as usize].2
     }
 }
 
-/// How a column is stored.
+/// The storage type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Boolean.
@@ -89,7 +89,7 @@ columns! {
     Uid "uid" U32,
     Gid "gid" U32,
     Machine "machine" Bytes,
-    // what the call asked
+    // the call
     Fh "fh" Bytes,
     Name "name" Bytes,
     Fh2 "fh2" Bytes,
@@ -238,6 +238,8 @@ columns! {
     LockType "lock_type" U32,
     LayoutType "layout_type" U32,
     LayoutMode "layout_mode" U32,
+    StripeUnit "stripe_unit" U64,
+    LastOffset "last_offset" U64,
     // version 4: ranges that version 3 does not have
     Length "length" U64,
     Offset2 "offset2" U64,
@@ -349,8 +351,9 @@ macro_rules! ops {
                 }
             }
 
-            /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC 8276).
-            /// CREATE is the making of what is no regular file: [`Op::Mknod`] stands for all of it.
+            /// The operation of that number in NFS version 4 (RFC 7531, RFC 5662, RFC 7863, RFC
+            /// 8276). CREATE makes objects other than regular files: [`Op::Mknod`] stands for all
+            /// of them.
             pub fn from_v4(opcode: u32) -> Option<Op> {
                 match opcode {
                     $($($v4 => Some(Op::$name),)?)+
@@ -452,7 +455,7 @@ ops! {
     Setxattr "setxattr" v4 73,
     Listxattrs "listxattrs" v4 74,
     Removexattr "removexattr" v4 75,
-    // what the server answers to an operation that there is not
+    // the server's answer to an unknown operation
     Illegal "illegal" v4 10_044,
 }
 
@@ -462,7 +465,7 @@ impl Op {
         OPS[self as usize]
     }
 
-    /// The one whose word that is.
+    /// The one with this word.
     pub fn of(word: &str) -> Option<Op> {
         Op::ALL.iter().copied().find(|op| op.word() == word)
     }

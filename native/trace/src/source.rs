@@ -1,4 +1,4 @@
-//! A trace file's bytes, decompressed. What compressed it is told by its first bytes.
+//! A trace file's bytes, decompressed; the first bytes identify the compression.
 
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::path::Path;
@@ -9,14 +9,14 @@ use crossbeam_channel::{bounded, Receiver};
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
 
-/// Bytes handed from the decompressing thread at a time, and how many such chunks may wait.
+/// Bytes passed from the decompressing thread at a time, and the most chunks pending.
 const CHUNK: usize = 1 << 20;
 const WAITING: usize = 4;
 
-/// How the file is compressed.
+/// A file's compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// None.
     None,
     /// gzip, RFC 1952, of one or more members.
     Gzip,
@@ -29,7 +29,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// What the first bytes say.
+    /// Recognizes the compression by the first bytes.
     pub fn of(first: &[u8]) -> Compression {
         match first {
             [0x1f, 0x8b, ..] => Compression::Gzip,
@@ -64,13 +64,13 @@ pub fn open(path: &Path) -> io::Result<(Compression, Box<dyn Read + Send>)> {
     decompress(Box::new(file))
 }
 
-/// Whether a trace comes as it is made, by a pipe or the like, and not from a file.
+/// Whether a trace comes as it is made, by a pipe or the like, rather than from a file.
 pub fn is_live(path: &Path) -> bool {
     let path = if path == Path::new("-") { Path::new("/dev/stdin") } else { path };
     std::fs::metadata(path).map_or(true, |file| !file.is_file())
 }
 
-/// Undoes the compression, in a thread of its own where there is any.
+/// Decompresses, in a thread if there is any compression.
 pub fn decompress(
     mut raw: Box<dyn Read + Send>,
 ) -> io::Result<(Compression, Box<dyn Read + Send>)> {

@@ -25,7 +25,7 @@ pub enum TraceError {
     /// The file cannot be opened or read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// There is nothing in it.
+    /// It is empty.
     #[error("is empty, or all zero bytes; expected {}", decoder::names(FORMATS))]
     Empty,
     /// It is something else.
@@ -34,15 +34,15 @@ pub enum TraceError {
     /// Its decoder cannot read it.
     #[error(transparent)]
     Decoder(DecodeError),
-    /// Most of it comes after the clock: one of the two is wrong, and the clock may well be.
+    /// Most of it is later than the clock: one of the two is wrong, possibly the clock.
     #[error(
         "{too_late} of {judged} records have times later than a day after this host's clock; \
          expected a trace of the past"
     )]
     AfterClock {
-        /// The records whose times are later.
+        /// The records with later times.
         too_late: u64,
-        /// All whose times were judged.
+        /// All records with judged times.
         judged: u64,
     },
     /// Arrow refused a batch, which is a defect.
@@ -50,22 +50,22 @@ pub enum TraceError {
     Arrow(#[from] arrow_schema::ArrowError),
 }
 
-/// Everything that was counted.
+/// All counts.
 #[derive(Clone, Debug)]
 pub struct TraceCounts {
     /// Calls and replies.
     pub joined: Counts,
     /// Damaged records, by reason.
     pub damaged: BTreeMap<&'static str, u64>,
-    /// What the decoder read, and what it did not see, such as zero bytes before it, as records.
+    /// The decoder's counts, and bytes before its input, such as zeros, as records.
     pub read: DecoderCounts,
     /// Bytes read, after decompression.
     pub bytes: u64,
 }
 
 impl TraceCounts {
-    /// Where the records went: into the table, among orphans, other programs and comments, or
-    /// into quarantine. It equals the records read.
+    /// The destinations of the records: the table, orphans, other programs and comments, or
+    /// quarantine. It equals the records read.
     pub fn accounted_for(&self) -> u64 {
         let joined: u64 = self.joined.procedures.iter().map(|p| p.calls + p.replies).sum();
         let other: u64 = self.joined.other.values().map(|(calls, replies)| calls + replies).sum();
@@ -77,14 +77,14 @@ impl TraceCounts {
 
 /// Reads a trace batch by batch.
 pub struct Trace {
-    /// How the file was compressed.
+    /// The file's compression.
     pub compression: Compression,
-    /// What it is.
+    /// Its format.
     pub format: &'static Format,
     /// The first line, if it is a comment.
     pub heading: Option<Vec<u8>>,
     input: Input,
-    /// The bytes of the inputs before.
+    /// The bytes of earlier inputs.
     before: u64,
     decoder: Box<dyn Decoder>,
     joiner: Joiner,
@@ -100,7 +100,7 @@ impl Trace {
         Trace::new(compression, reader)
     }
 
-    /// Reads a trace's decompressed bytes; this host's clock says which times are possible.
+    /// Reads a trace's decompressed bytes; this host's clock decides which times are possible.
     pub fn new(
         compression: Compression,
         reader: Box<dyn io::Read + Send>,
@@ -110,9 +110,9 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Opens a trace as [`Trace::open`] does, to be printed by [`Trace::print`]: its lines go to
-    /// `taker`, those at hand before more of the trace is waited for; `all` as in
-    /// [`crate::text::write::Printer`]. Times are printed as they are, possible or not.
+    /// Opens a trace like [`Trace::open`], to be printed by [`Trace::print`]: its lines go to
+    /// `taker`, present ones before it waits for more; `all` as in [`crate::text::write::Printer`].
+    /// Times are printed unchanged, possible or not.
     pub fn open_to_print(path: &Path, all: bool, taker: Taker) -> Result<Trace, TraceError> {
         let (compression, reader) = source::open(path)?;
         let log = Log::new(taker);
@@ -128,11 +128,13 @@ impl Trace {
         compression: Compression,
         mut input: Input,
     ) -> Result<Trace, TraceError> {
-        let zeros = input.skip_zeros();
+        let mut format = decoder::recognize(formats, &mut input);
+        // a time of ERF may begin with zeros; elsewhere leading zeros are a block never written
+        let zeros = if format.is_none() { input.skip_zeros() } else { 0 };
         if input.peek(1).is_empty() {
             return Err(input.take_error().map_or(TraceError::Empty, TraceError::Io));
         }
-        let format = decoder::recognize(formats, &mut input);
+        format = format.or_else(|| decoder::recognize(formats, &mut input));
         let first = input.peek(1);
         let Some(format) = format else {
             let shown = &first[..first.len().min(16)];
@@ -148,7 +150,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Prints all messages to `log` from now on, instead of keeping those of which no row is made.
+    /// Prints all messages to `log` from now on, instead of storing those without a row.
     fn record_all(&mut self, log: Log, all: bool) {
         let mut record = self.recorder.get();
         record.log = Some(log);
@@ -157,14 +159,13 @@ impl Trace {
         self.joiner.tell(Box::new(self.recorder.clone()), true);
     }
 
-    /// Sets records aside from now on whose time cannot be theirs, by a clock that shows so many
-    /// microseconds since the epoch ([`crate::instants`]).
+    /// Sets aside, from now on, records with impossible times, by a clock in microseconds since the
+    /// epoch ([`crate::instants`]).
     pub fn judge_by(&mut self, clock: i64) {
         self.decoder.judge_by(clock);
     }
 
-    /// Reads bytes as a trace of the format given, whatever they begin with. Every time is
-    /// believed.
+    /// Reads bytes as a trace of a given format, whatever their beginning. Every time is accepted.
     pub fn decode(format: &'static Format, reader: Box<dyn io::Read + Send>) -> Trace {
         Trace::with_input(Compression::None, format, Input::new(reader))
     }
@@ -188,8 +189,8 @@ impl Trace {
         }
     }
 
-    /// The next rows; `None` at the end of the trace. A batch has none where so much was damaged
-    /// that [`Trace::take_damaged`] should be called before going on.
+    /// The next rows; `None` at the end of the trace. An empty batch means that
+    /// [`Trace::take_damaged`] should be called before continuing.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TraceError> {
         loop {
             let joiner = &mut self.joiner;
@@ -218,8 +219,8 @@ impl Trace {
         Ok(more)
     }
 
-    /// Prints the rest of a trace that was opened for it, as long as `go_on`. What was damaged is
-    /// only counted.
+    /// Prints the rest of a trace that was opened for printing, while `go_on` is true. Damaged
+    /// records are only counted.
     pub fn print(&mut self, go_on: impl Fn() -> bool) -> Result<(), TraceError> {
         while go_on() && !self.ended {
             self.step()?;
@@ -232,44 +233,48 @@ impl Trace {
         Ok(())
     }
 
-    /// Messages of NFS that could not be printed, since there is no form for them.
+    /// Messages of NFS that could not be printed, because there is no form for them.
     pub fn left_out(&self) -> u64 {
         self.recorder.get().printer.left_out
     }
 
-    /// The messages that no row is made of, since the last time.
+    /// The messages without a row, since the last call.
     pub fn take_messages(&mut self) -> Result<RecordBatch, TraceError> {
         Ok(self.recorder.get().messages.take(&self.joiner.hosts)?)
     }
 
-    /// The records set aside since the last time.
+    /// The records set aside since the last call.
     pub fn take_damaged(&mut self) -> Vec<Damaged> {
         self.joiner.quarantine.take()
     }
 
-    /// The times of lost calls that came to be known since the last time ([`loss::gaps`]).
+    /// The gaps with lost calls found since the last call ([`loss::gaps`]).
     pub fn take_gaps(&mut self) -> Result<RecordBatch, TraceError> {
         Ok(loss::gaps(&self.joiner.losses.take_gaps(), &self.joiner.hosts)?)
     }
 
-    /// The rows of the loss table that were finished since the last time.
+    /// The rows of the loss table finished since the last call.
     pub fn take_loss(&mut self) -> Result<RecordBatch, TraceError> {
         Ok(loss::periods(&self.joiner.losses.take_periods(), &self.joiner.hosts)?)
     }
 
-    /// What was counted so far.
+    /// The counts so far.
     pub fn counts(&self) -> TraceCounts {
         let mut read = self.decoder.counts();
         read.records += self.set_aside;
+        let mut joined = self.joiner.counts.clone();
+        let evicted =
+            [("rows", self.joiner.batches.evicted()), ("hosts", self.joiner.losses.unnamed())];
+        joined.evicted.extend(evicted.into_iter().filter(|(_, count)| *count > 0));
         TraceCounts {
-            joined: self.joiner.counts.clone(),
+            joined,
             damaged: self.joiner.quarantine.counts.clone(),
             read,
             bytes: self.before + self.input.consumed(),
         }
     }
 
-    /// Ends the trace: what waits for more gets none.
+    /// Ends the trace and all pending data.
     pub(crate) fn end(&mut self) {
         self.ended = true;
         if let Some(error) = self.input.take_error() {
@@ -289,7 +294,7 @@ impl Trace {
         }
     }
 
-    /// Sets aside what no decoder saw.
+    /// Sets aside bytes that no decoder saw.
     fn set_aside(&mut self, offset: u64, length: u64, reason: &'static str, expected: &str) {
         self.set_aside += 1;
         let quarantine = &mut self.joiner.quarantine;
@@ -297,7 +302,7 @@ impl Trace {
     }
 }
 
-/// What this host's clock shows, in microseconds since the epoch.
+/// This host's clock, in microseconds since the epoch.
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

@@ -1,7 +1,7 @@
 """Growing the decision tree (thesis Figure 6.4), all nodes of a depth at once.
 
-Attributes come as columns of codes, small whole numbers that stand for their values. A *group* is
-the rows of one node that share one value of one attribute: what would become a child.
+Attributes are columns of codes, small integers that stand for their values. A *group* is the rows
+of one node that share one value of one attribute: a possible child.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from birthmark.data.common.arrays import Bools, Floats, Ints
 class Nodes:
     """The nodes of a tree, by depth, then parent, then code; the root is node 0.
 
-    ``parent`` and ``code`` (the value that leads from the parent here) are -1 at the root,
-    ``attribute`` (on whose values the node splits) is -1 at a leaf. ``n`` and ``n_true`` count the
-    training rows that came through the node, and those with the property.
+    ``parent`` and ``code`` (the value on the edge from the parent) are -1 at the root, and
+    ``attribute`` (which the node splits on) at a leaf. ``n`` and ``n_true`` count the training rows
+    that passed the node, and those with the property.
     """
 
     parent: Ints
@@ -41,11 +41,11 @@ class _Groups:
 
 
 def grow(codes: list[Ints], positive: Bools, purity: float | None) -> Nodes:
-    """Grow a tree over attributes ``codes``, of rows for which ``positive`` says yes or no.
+    """Grow a tree over attributes ``codes``, of rows with labels ``positive``.
 
     A node is a leaf if its purity, the larger of the shares of yes and no, is at least ``purity``
-    (``None``: no node is too pure to split), or if no unused attribute has two values in it: the
-    figure would go on to split such a node into single children, and give the same answers.
+    (``None``: no limit), or if no unused attribute has two values in it. The figure splits such a
+    node further into single children, with the same answers.
     """
     rows, local = np.arange(len(positive)), np.zeros(len(positive), dtype=np.int64)
     root = {"parent": -1, "code": -1, "n": len(positive), "n_true": np.count_nonzero(positive)}
@@ -69,15 +69,15 @@ def grow(codes: list[Ints], positive: Bools, purity: float | None) -> Nodes:
 
 
 def association(groups: Any, n: Ints, n_true: Ints) -> Floats:
-    """Return for each node how strongly an attribute is associated with the property.
+    """Return for each node the strength of an attribute's association with the property.
 
     The chi-squared statistic grows with the number of values, so the attributes are compared by
-    how significant it is: by its normal deviate after Wilson and Hilferty ("The distribution of
-    chi-square", 1931), which does not underflow as a p-value does. An attribute of a single value
-    in the node tells nothing: minus infinity.
+    its significance: by its normal deviate after Wilson and Hilferty ("The distribution of
+    chi-square", 1931), which does not underflow as a p-value does. An attribute with a single value
+    in the node has minus infinity.
 
-    Sums depend on their order in the last bit, and that bit on which of two equal attributes is
-    taken. Here the order is that of the counts: what the values are called makes no difference.
+    The last bit of a sum depends on the order, and could decide between two equal attributes. The
+    order here is that of the counts, so the names of the values make no difference.
     """
     share = n_true / np.maximum(n, 1)
     deviation = groups.n_true - groups.n * share[groups.node]
@@ -108,17 +108,17 @@ def _group(local: Ints, code: Ints, positive: Bools) -> _Groups:
 
 
 def _numbered(values: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct values, ascending, and the place of each value among them."""
-    found: Any = pa.array(values).dictionary_encode()
-    distinct = found.dictionary.to_numpy()
+    """Return the distinct values, ascending, and the index of each value among them."""
+    encoded: Any = pa.array(values).dictionary_encode()
+    distinct = encoded.dictionary.to_numpy()
     order = np.argsort(distinct)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return distinct[order], place[found.indices.to_numpy()]
+    return distinct[order], place[encoded.indices.to_numpy()]
 
 
 def _choose(groups: list[_Groups], n: Ints, n_true: Ints, used: Bools) -> Ints:
-    """Return for each node the unused attribute of highest association; -1 where none tells."""
+    """Return for each node the unused attribute of highest association; -1 if there is none."""
     if not groups:
         return np.full(len(n), -1)
     strengths = np.array([association(group, n, n_true) for group in groups])
@@ -145,8 +145,8 @@ def _split(
     for a, (group, picked) in enumerate(zip(groups, chosen, strict=True)):
         of_group = np.full(len(group.n), -1)
         of_group[picked] = place[start : start + len(picked)]
-        mine = attribute[local] == a
-        child[mine] = of_group[group.of_row[mine]]
+        here = attribute[local] == a
+        child[here] = of_group[group.of_row[here]]
         start += len(picked)
     inside = child >= 0
     return level, rows[inside], child[inside]

@@ -19,7 +19,7 @@ class Step(TypedDict):
 
 @final
 class TreeEvidence(TypedDict):
-    """The leaf that decided, true for `n_true` of the `n` files trained on that reached it.
+    """The leaf that decided, true for `n_true` of the `n` training files that reached it.
 
     `default`: the path ends in a node for values that were not seen in training.
     """
@@ -31,12 +31,9 @@ class TreeEvidence(TypedDict):
 
 
 def in_words(evidence: TreeEvidence) -> str:
-    """Return `evidence` as a phrase, such as ``last tex, mode 0644  in 812 of 830 files``."""
-    steps = [words.attribute(**step) for step in evidence["path"]]
-    if evidence["default"]:
-        steps.append("not seen before")
-    where = ", ".join(steps) or "any file"
-    return f"{where}  in {evidence['n_true']:,} of {evidence['n']:,} files"
+    """Return `evidence` as a phrase: ``as 812 of 830 files with last piece tex were``."""
+    phrase = words.as_were(words.with_path(evidence["path"]), evidence["n_true"], evidence["n"])
+    return f"{phrase}; no such file had the rest of it" if evidence["default"] else phrase
 
 
 KIND = ModelKind(

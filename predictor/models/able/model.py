@@ -22,9 +22,9 @@ from birthmark.predictor.parameters import DEFAULTS, Parameters
 
 @dataclass(frozen=True)
 class TreePath:
-    """The way of a row through the tree, and the training rows that went the same way.
+    """The path of a row through the tree, and the training rows on the same path.
 
-    ``steps`` are attributes with their values. ``default`` says that it ended before a leaf,
+    ``steps`` are attributes with their values. ``default`` means that the path ended before a leaf,
     because the next attribute's value was not seen in training after these steps.
     """
 
@@ -44,17 +44,16 @@ class AttributeTree(Learned):
 
     Each node splits on the unused attribute that is most strongly associated with the property
     among the node's own rows, with one child per value (Figure 6.4); association is compared as
-    ``predictor.models.able.growth.association`` says, and of equals the first column is taken. A
-    node whose *purity*, the larger of the shares of yes and no, is at least ``purity`` is not split
-    (section 6.4.2): at 1.0 only nodes without any doubt are leaves early, ``None`` grows the whole
-    tree of Figure 6.5, and lower values make smaller trees. Rows with a value that was not seen in
-    training end at the node where it was missing (Figure 6.7).
+    ``predictor.models.able.growth.association`` defines, and the first column wins ties. A node
+    whose *purity*, the larger of the shares of yes and no, is at least ``purity`` is not split
+    (section 6.4.2): at 1.0 only pure nodes are not split, ``None`` grows the whole tree of Figure
+    6.5, and lower values make smaller trees. Rows with a value that was not seen in training end at
+    the node where it was missing (Figure 6.7).
 
     The answer is the majority of the training rows at the node where a row ends; a tie is a no.
     The score is the share of yes among them. All columns of a table count, as categories of any
-    type; a missing value is a category of its own. Of creates, ``features.NamePieces`` takes those
-    that are attributes. ``fit`` raises ``ValueError`` for a column of times, of which each is
-    another.
+    type; a missing value is a separate category. ``features.NamePieces`` selects the attributes of
+    creates. ``fit`` raises ``ValueError`` for a column of times, which do not repeat.
 
     After fitting, ``tree_`` is the tree and ``attributes_`` its columns.
     """
@@ -70,11 +69,11 @@ class AttributeTree(Learned):
         return model
 
     def explain(self, X: Any) -> list[TreePath]:
-        """Return the way of each row through the tree."""
+        """Return the path of each row through the tree."""
         return [self.path(row) for row in self.tree_.rows(self._read(X))]
 
     def path(self, row: Sequence[Any]) -> TreePath:
-        """Return the way of one row, given as the values of ``attributes_``."""
+        """Return the path of one row, given as the values of ``attributes_``."""
         walked = self.tree_.walk(row)
         nodes = self.tree_.nodes
         attributes = [nodes.attribute[node] for node in walked]
@@ -83,8 +82,8 @@ class AttributeTree(Learned):
         return TreePath(tuple(steps), bool(attributes[-1] >= 0), n_true, n)
 
     def leaves(self) -> list[TreePath]:
-        """Return the ways that training rows went, each to its leaf."""
-        nodes, values = self.tree_.nodes, [known.to_pylist() for known in self.tree_.values]
+        """Return the paths of the training rows, one to each leaf."""
+        nodes, values = self.tree_.nodes, [column.to_pylist() for column in self.tree_.values]
         steps: list[tuple[tuple[str, Any], ...]] = [()]
         for parent, code in zip(nodes.parent[1:], nodes.code[1:], strict=True):
             attribute = nodes.attribute[parent]

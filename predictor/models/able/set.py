@@ -1,4 +1,4 @@
-"""The decision trees of all predicates, asked together."""
+"""The decision trees of all predicates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from birthmark.predictor.models.model_set import RULES, ModelSet, most_decisive_
 ATTRIBUTES = {name: pa.binary() for name in ("first", "middle", "last")} | {
     name: pa.int64() for name in ("mode", "uid", "gid")
 }
-"""What the trees see of a create (thesis section 6.4), and the type of its values."""
+"""The attributes of a create in the trees (thesis section 6.4), and the types of their values."""
 
 _FILE = "able.arrow"
 
@@ -50,7 +50,7 @@ class AbleModels(ModelSet[AttributeTree]):
         return pa.table(pieces | {c: creates[c] for c in ATTRIBUTES if c not in pieces})
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
-        """Return the way through the tree."""
+        """Return the path through the tree."""
         columns = [column.to_pylist() for column in self.columns(creates).columns]
         return [
             {key: _leaf(model.path(row)) for key, model in self.items()}
@@ -58,7 +58,7 @@ class AbleModels(ModelSet[AttributeTree]):
         ]
 
     def rules(self, point: Point) -> pa.Table:
-        """Return the ways through the trees, each with the answer of its leaf at ``point``."""
+        """Return the paths through the trees, each with the answer of its leaf at ``point``."""
         tables = []
         for key, model in self.items():
             threshold = self.point(key).at(point)
@@ -86,7 +86,7 @@ class AbleModels(ModelSet[AttributeTree]):
     def load(
         cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
-        """Return the saved trees; they cannot be learned on, so ``counts`` means nothing."""
+        """Return the saved trees; they cannot learn more, so ``counts`` has no effect."""
         path = directory / _FILE
         table = parts.read_table(path, TREES)
         models = cls()
@@ -110,10 +110,10 @@ def _image_tree(key: str, model: AttributeTree, threshold: float) -> ImageTree:
 
 def _as_rule(key: str, leaf: TreePath, threshold: float | None) -> dict[str, Any]:
     score, evidence = _leaf(leaf)
-    way = [words.attribute(**step) for step in evidence["path"]]
+    path = [words.attribute(**step) for step in evidence["path"]]
     return {
         "predicate": key,
-        "rule": ", ".join(way) or "any file",
+        "rule": ", ".join(path) or "any file",
         "yes": threshold is not None and score >= threshold,
         "decides": leaf.n,
         "n_m": leaf.n_true,

@@ -25,7 +25,7 @@ TREES = pa.schema(
         field("n_true", pa.int64(), "those with the property", nullable=False),
     ]
 )
-"""Nodes of trees in the order of ``models.able.growth.Nodes``. A null value is one, too."""
+"""Nodes of trees in the order of ``models.able.growth.Nodes``. Null is a value, too."""
 
 
 def to_table(key: str, tree: Tree, attributes: Mapping[str, pa.DataType]) -> pa.Table:
@@ -41,13 +41,13 @@ def to_table(key: str, tree: Tree, attributes: Mapping[str, pa.DataType]) -> pa.
         "n_true": nodes.n_true,
     }
     for column, kind in values.items():
-        every = [v if v.type == kind else pa.nulls(len(v), kind) for v in tree.values]
-        columns[column] = pa.concat_arrays(every).take(edges)
+        values_of_kind = [v if v.type == kind else pa.nulls(len(v), kind) for v in tree.values]
+        columns[column] = pa.concat_arrays(values_of_kind).take(edges)
     return pa.table({name: columns[name] for name in TREES.names}, schema=TREES)
 
 
 def to_tree(key: str, table: pa.Table, attributes: Mapping[str, pa.DataType]) -> Tree:
-    """Return the tree of ``key`` in ``table``; raise ``ValueError`` if its rows make none."""
+    """Return the tree of ``key`` in ``table``; raise ``ValueError`` if its rows are not a tree."""
     rows = table.filter(pc.equal(table["predicate"], key)).combine_chunks()
     parent, n, n_true = (np.asarray(rows[c], dtype=np.int64) for c in ("parent", "n", "n_true"))
     names = pa.array(attributes, pa.utf8())
@@ -60,8 +60,8 @@ def to_tree(key: str, table: pa.Table, attributes: Mapping[str, pa.DataType]) ->
     for place, kind in enumerate(attributes.values()):
         edges = np.flatnonzero(split_by == place)
         column = rows["text" if pt.is_binary(kind) else "number"].take(edges).combine_chunks()
-        known = column.unique()
-        values.append(known.take(pc.array_sort_indices(known)))
+        distinct = column.unique()
+        values.append(distinct.take(pc.array_sort_indices(distinct)))
         code[edges] = codes_of(column, values[-1])
     tree = Tree(Nodes(parent, code, attribute, n, n_true), tuple(values))
     if not tree.is_ordered():
@@ -81,7 +81,7 @@ def _check_shape(parent: Ints, attribute: Ints, is_split: pa.ChunkedArray) -> No
 
 
 def _edge_places(tree: Tree) -> pa.Array:
-    """Return for each node the place of its value when all attributes' values are concatenated."""
+    """Return for each node the index of its value in all attributes' concatenated values."""
     nodes = tree.nodes
     starts = np.cumsum([0, *(len(values) for values in tree.values)])
     places = starts[nodes.attribute[nodes.parent]] + nodes.code

@@ -1,4 +1,4 @@
-"""A grown decision tree: its nodes, the values on its edges, and the way through it."""
+"""A grown decision tree: its nodes, the values on its edges, and paths through it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tree:
     """Nodes, and for each attribute the values that its codes stand for.
 
     ``values`` are Arrow arrays, sorted, null last; null is a value like any other. They hold only
-    what some edge is labelled with.
+    the labels of edges.
     """
 
     nodes: Nodes
@@ -98,16 +98,16 @@ class Tree:
         code = self.nodes.code.copy()
         split_by = self.nodes.attribute[self.nodes.parent]
         split_by[0] = -1
-        kept = []
+        used_values = []
         for attribute, values in enumerate(self.values):
             edges = split_by == attribute
             used, code[edges] = np.unique(code[edges], return_inverse=True)
-            kept.append(values.take(pa.array(used)))
-        return Tree(replace(self.nodes, code=code), tuple(kept))
+            used_values.append(values.take(pa.array(used)))
+        return Tree(replace(self.nodes, code=code), tuple(used_values))
 
 
 def _normal(column: pa.ChunkedArray) -> pa.Array:
-    """Return ``column`` in the widest type of its kind, whatever container it came from."""
+    """Return ``column`` in the widest type of its kind, independent of its container."""
     column = decoded(column)
     if pt.is_integer(column.type):
         return column.cast(pa.int64())
@@ -119,7 +119,7 @@ def _normal(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _like(name: str, column: pa.ChunkedArray, values: pa.Array) -> pa.Array:
-    """Return ``column`` in the type of the values that were learned for it."""
+    """Return ``column`` in the type of its learned values."""
     normal = _normal(column)
     if pt.is_null(values.type):
         return normal
@@ -130,7 +130,7 @@ def _like(name: str, column: pa.ChunkedArray, values: pa.Array) -> pa.Array:
 
 
 def codes_of(column: pa.Array | pa.ChunkedArray, values: pa.Array) -> Ints:
-    """Return the place of each row's value among ``values``; -1 where it is none of them."""
+    """Return the index of each row's value in ``values``; -1 if it is missing there."""
     known = values.cast(column.type) if pt.is_null(values.type) else values
     codes = pc.fill_null(pc.index_in(column, value_set=known), -1)
     return np.asarray(codes, dtype=np.int64)

@@ -1,1 +1,1 @@
-"""What models have in common that count the components of names."""
+"""Shared code of models that count the components of names."""

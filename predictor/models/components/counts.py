@@ -1,4 +1,4 @@
-"""Models of file names that learn by counting components, and can learn more later."""
+"""Incremental models of file names that count components."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ COUNTS = pa.schema(
 """``n_a``: names that have the component. ``n_m``: those of them for which the predicate holds."""
 
 TRACE = 1e-6
-"""What is left of an aged count, or of rounding, and is taken for nothing."""
+"""Greatest count that is treated as zero: a remnant of ageing or rounding."""
 
 
 class ComponentCounts(Learned):
-    """A model of names that is made of the counts of their components, and nothing else.
+    """A model of names that depends only on the counts of their components.
 
-    After fitting, ``counts_`` has every component with its counts, and ``rules_`` what subclasses
-    make of them in ``_derive``.
+    After fitting, ``counts_`` has every component with its counts, and ``rules_`` the rules that
+    subclasses derive from them (``_derive``).
     """
 
     counts_schema: ClassVar[pa.Schema] = COUNTS
-    """The schema of ``counts_``: counts may be fractions, where they age."""
+    """The schema of ``counts_``: counts may be fractions if they age."""
 
     prefix: bool
 
@@ -42,7 +42,8 @@ class ComponentCounts(Learned):
     def from_rules(cls, rules: pa.Table, counts: pa.Table | None = None, **parameters: Any) -> Self:
         """Return the model that has ``rules_``, over names in a column ``name`` and booleans.
 
-        Without ``counts``, all of ``counts_``, it predicts but can neither learn nor forget.
+        ``counts`` becomes ``counts_``. Without it the model predicts but can neither learn nor
+        forget.
         """
         model = cls(**parameters)._prepared(["name"])
         model.rules_ = rules
@@ -52,13 +53,13 @@ class ComponentCounts(Learned):
 
     @classmethod
     def from_counts(cls, counts: pa.Table, **parameters: Any) -> Self:
-        """Return the model that learned ``counts``, all of ``counts_``, as booleans."""
+        """Return the model whose ``counts_`` are ``counts``, of boolean labels."""
         model = cls(**parameters)._prepared(["name"])
         model._set_counts(counts.cast(cls.counts_schema))
         return model
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that decide at a threshold above 0, and whether each says yes."""
+        """Return the components that decide at a threshold above 0, each with its answer."""
         raise NotImplementedError
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:
@@ -87,8 +88,8 @@ def count(
 ) -> dict[str, pa.Table]:
     """Return for each of ``labels`` the counts (``COUNTS``) of the components of ``names``.
 
-    It is one pass over the names, whatever the number of labels. Rows whose name or label is null
-    are left out.
+    It takes one pass over the names for any number of labels. Rows whose name or label is null are
+    left out.
     """
     if not labels:
         return {}
@@ -110,9 +111,9 @@ def added(counts: pa.Table) -> pa.Table:
 
 
 def merged(counts: pa.Table, change: pa.Table, weight: float) -> pa.Table:
-    """Return ``counts`` with ``weight`` times those of ``change`` added to them.
+    """Return ``counts`` plus ``weight`` times those of ``change``.
 
-    Raises ``ValueError`` where less than nothing would be left.
+    Raises ``ValueError`` if a count would become negative.
     """
     numbers = pa.schema([COUNTS.field("component"), ("n_a", pa.float64()), ("n_m", pa.float64())])
     change = pa.table(
@@ -126,9 +127,9 @@ def merged(counts: pa.Table, change: pa.Table, weight: float) -> pa.Table:
     summed = both.group_by("component").aggregate([("n_a", "sum"), ("n_m", "sum")])
     n_a, n_m = summed["n_a_sum"], summed["n_m_sum"]
     negative = pc.or_(pc.less(n_m, -TRACE), pc.greater(n_m, pc.add(n_a, TRACE)))
-    never = summed.filter(negative)
-    if len(never):
-        example = component_text(never["component"][0].as_py())
+    invalid = summed.filter(negative)
+    if len(invalid):
+        example = component_text(invalid["component"][0].as_py())
         raise ValueError(f"cannot forget what was not learned: component {example!r}")
     n_m = pc.max_element_wise(0.0, pc.min_element_wise(n_m, n_a))
     left = pa.table([summed["component"], n_a, n_m], schema=numbers)

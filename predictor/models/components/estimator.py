@@ -1,4 +1,4 @@
-"""Models of names by scikit-learn's conventions, which can learn more later."""
+"""Incremental models of names by scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from birthmark.predictor.models.components.counts import ComponentCounts, merged
 
 
 class CountingModel(ComponentCounts, BinaryClassifier):
-    """A classifier of names that can learn more later.
+    """An incremental classifier of names.
 
-    Of an array, the first column is the name. Names are bytes, or text, which is taken as UTF-8.
+    In an array, the first column is the name. Names are bytes, or text, encoded as UTF-8.
     """
 
     _columns = ("name",)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more rows: the model is that of all rows together.
+        """Learn from more rows; the result equals that of fitting all rows together.
 
-        ``classes`` are the labels that ``y`` may have, where the first call does not show both
-        and they are not booleans.
+        ``classes`` are the possible labels of ``y``, needed if they are not booleans and the first
+        call does not have both.
         """
         first = not hasattr(self, "classes_")
         table = read_table(self, X, reset=first, columns=self._columns)
@@ -37,10 +37,10 @@ class CountingModel(ComponentCounts, BinaryClassifier):
         return self
 
     def forget(self, X: Any, y: Any) -> Self:
-        """Undo the learning of rows: the model is that of the rows that remain.
+        """Unlearn rows; the result equals that of fitting the remaining rows.
 
-        Raises ``ValueError``, and leaves the model as it was, where a name was not learned, or not
-        with that label, or not so often.
+        Raises ``ValueError``, without a change, if a name was not learned, or not with that label,
+        or less often.
         """
         table = self._read(X)
         self._change(table, read_labels(y, len(table)), -1)

@@ -1,4 +1,4 @@
-"""Models of names, one per predicate, that are made of components and their counts."""
+"""Models of names, one per predicate, made of components and their counts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Model = TypeVar("Model", bound=ComponentCounts)
 class ComponentModels(ModelSet[Model]):
     """One model of names per predicate, counted in one pass.
 
-    Stored as two files: the rules, which are all that prediction needs, and the counts of all
-    components, from which learning goes on: a row per component, two columns per predicate.
+    Stored as two files: the rules, for prediction, and the counts of all components, for further
+    learning, with a row per component and two columns per predicate.
     """
 
     model: ClassVar[type[ComponentCounts]]
@@ -37,7 +37,7 @@ class ComponentModels(ModelSet[Model]):
     """The columns of the models' ``rules_``."""
     add_up = True
     precedence: ClassVar[Sequence[str]] = PLACES
-    """The places in a name in the order in which their rules are asked."""
+    """The places in a name in order of precedence."""
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
@@ -56,14 +56,14 @@ class ComponentModels(ModelSet[Model]):
     def from_counts(cls, counts: Mapping[str, pa.Table], **parameters: Any) -> Self:
         """See ``ModelSet``: the counts are those of components."""
         model: Any = cls.model
-        return cls({key: model.from_counts(own, **parameters) for key, own in counts.items()})
+        return cls({key: model.from_counts(table, **parameters) for key, table in counts.items()})
 
     def save(self, directory: Path) -> list[str]:
-        """Write the rules, and the counts where the models have them."""
+        """Write the rules, and the counts if the models have them."""
         schema = stored(self.rules_schema)
         rules = [with_predicate(key, model.rules_).cast(schema) for key, model in self.items()]
-        every = pa.concat_tables([schema.empty_table(), *rules])
-        parts.write_table(directory / self._file("rules"), every)
+        table = pa.concat_tables([schema.empty_table(), *rules])
+        parts.write_table(directory / self._file("rules"), table)
         if not all(hasattr(model, "counts_") for model in self.values()):
             return [self._file("rules")]
         parts.write_table(directory / self._file("counts"), self._counts())
@@ -79,28 +79,28 @@ class ComponentModels(ModelSet[Model]):
         counted = cls._read_counts(directory / cls._file("counts"), keys) if counts else {}
         models: Any = {}
         for key in keys:
-            own = rules.filter(pc.equal(rules["predicate"], key)).drop_columns("predicate")
-            models[key] = cls.model.from_rules(own, counted.get(key), **parameters)
+            rows = rules.filter(pc.equal(rules["predicate"], key)).drop_columns("predicate")
+            models[key] = cls.model.from_rules(rows, counted.get(key), **parameters)
         return cls(models)
 
     @classmethod
     def sections(
         cls, models: Mapping[str, Model], thresholds: Mapping[str, Scores]
     ) -> list[Section]:
-        """Return the rules that say something at the thresholds."""
+        """Return the rules that decide at the thresholds."""
         return [RulesSection(list(rules_of(models, thresholds)), cls.precedence)]
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
-        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense.
+        """Raise ``ValueError``, naming the expected condition, for invalid ``rules``.
 
-        Where their components are none, raise ``RuleError``.
+        Invalid components raise ``RuleError``.
         """
         raise NotImplementedError
 
     @cached_property
     def index(self) -> dict[bytes, list[tuple[str, int]]]:
-        """The predicates that a component is a rule of, and its rank among their rules."""
+        """By component the predicates that have it as a rule, and its rank among their rules."""
         index: dict[bytes, list[tuple[str, int]]] = {}
         for key, model in self.items():
             for rank, component in enumerate(model.rules_["component"].to_pylist()):
@@ -109,7 +109,7 @@ class ComponentModels(ModelSet[Model]):
 
     @cached_property
     def rows(self) -> dict[str, list[dict[str, Any]]]:
-        """The models' rules as they are shown, with the component as text."""
+        """The models' rules for display, with the component as text."""
         return {
             key: [
                 rule | {"component": component_text(rule["component"])}
@@ -140,8 +140,8 @@ class ComponentModels(ModelSet[Model]):
         return pa.schema([component, *fields])
 
     def _counts(self) -> pa.Table:
-        every = pa.concat_tables(model.counts_.select(["component"]) for model in self.values())
-        components = pc.unique(every["component"])
+        tables = [model.counts_.select(["component"]) for model in self.values()]
+        components = pc.unique(pa.concat_tables(tables)["component"])
         components = components.take(pc.array_sort_indices(components))
         columns = [components]
         for model in self.values():
@@ -155,10 +155,10 @@ class ComponentModels(ModelSet[Model]):
         schema = cls.model.counts_schema
         counts = {}
         for key in keys:
-            own = table.select(["component", f"{key} n_a", f"{key} n_m"])
-            own = own.rename_columns(schema.names)
-            counts[key] = own.filter(pc.greater(own["n_a"], 0)).combine_chunks()
-            if pc.any(pc.greater(own["n_m"], own["n_a"])).as_py():
+            rows = table.select(["component", f"{key} n_a", f"{key} n_m"])
+            rows = rows.rename_columns(schema.names)
+            counts[key] = rows.filter(pc.greater(rows["n_a"], 0)).combine_chunks()
+            if pc.any(pc.greater(rows["n_m"], rows["n_a"])).as_py():
                 raise parts.DamagedModelError(path, f"n_m <= n_a for {key!r}")
         return counts
 

@@ -1,1 +1,1 @@
-"""Kinds of models that users bring: estimators by scikit-learn's conventions."""
+"""Users' kinds of models: estimators by scikit-learn's conventions."""

@@ -18,12 +18,12 @@ from birthmark.predictor.models.forest.model import SEEN
 
 
 class CreateEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
-    """Turn creates (``features.CREATES``) into the bytes that the forest looks at.
+    """Turn creates (``features.CREATES``) into the bytes that the forest uses.
 
     ``X`` is an Arrow table or a DataFrame that has the columns ``name``, ``mode``, ``uid``,
     ``gid``, ``client``, ``time`` and ``history``, as ``features.from_files`` and
     ``TrainedModel.creates`` return them; others are left out. The result is a DataFrame with the
-    columns ``FEATURES``. What is learned is which values were frequent in training.
+    columns ``FEATURES``. Fitting learns the values that are frequent in training.
     """
 
     def fit(self, X: Any, y: Any = None) -> CreateEncoder:
@@ -49,7 +49,7 @@ class CreateEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """Return a column as creates have it, whose words a DataFrame may have made plain text."""
+    """Cast a column to the type that creates have; a DataFrame may have lost the dictionary."""
     if pa.types.is_dictionary(kind) and not pa.types.is_dictionary(column.type):
         return column.cast(kind.value_type).dictionary_encode()
     return column if column.type == kind else column.cast(kind)

@@ -1,4 +1,4 @@
-"""An estimator of one's own: which class, with which parameters, and the word that it goes by."""
+"""A user's estimator: its class, parameters and name."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ _WORD = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 class Estimator:
     """A kind of models that are estimators of one class.
 
-    ``reference`` names the class (``data.common.references``), or what returns an estimator when it
-    is called with ``parameters``; ``None``: an estimator that was ``given``. Nothing is imported
-    before ``made``.
+    ``reference`` names the class (``data.common.references``), or a function that returns an
+    estimator for ``parameters``; ``None``: an estimator that was ``given``. ``made`` imports it.
     """
 
     kind: str
@@ -42,10 +41,10 @@ class Estimator:
             raise ValueError(f"estimator {self.kind!r}: this kind is built in: choose another word")
 
     def made(self) -> Any:
-        """Return an estimator that has learned nothing.
+        """Return an unfitted estimator.
 
-        Raises ``ValueError``, naming the kind, where the class cannot be imported, refuses its
-        parameters, or cannot tell how likely a yes is.
+        Raises ``ValueError``, naming the kind, if the class cannot be imported, refuses its
+        parameters, or has no ``predict_proba``.
         """
         from sklearn.base import clone  # slow to import
 
@@ -58,11 +57,11 @@ class Estimator:
             raise ValueError(f"estimator {self.kind!r}: {error}") from error
 
     def to_json(self) -> dict[str, Any]:
-        """Return what configures it; of one that was given the class alone is told."""
+        """Return the configuration; for an estimator that was given, only its class."""
         if self.reference is not None:
             return {"kind": self.kind, "class": self.reference, "parameters": dict(self.parameters)}
-        own = type(self.given)
-        return {"kind": self.kind, "given": f"{own.__module__}:{own.__qualname__}"}
+        given = type(self.given)
+        return {"kind": self.kind, "given": f"{given.__module__}:{given.__qualname__}"}
 
     def _constructed(self) -> Any:
         if self.reference is None:
@@ -73,36 +72,38 @@ class Estimator:
 def from_config(config: Mapping[str, Any]) -> Estimator:
     """Return the estimator that a table of the configuration describes.
 
-    Keys: ``kind``, the word that it goes by; ``class``, as ``sklearn.linear_model:
-    LogisticRegression`` without the blank, or an entry point of the group ``birthmark.estimators``;
-    and its ``parameters``, by name.
+    Keys: ``kind``, its name; ``class``, as ``sklearn.linear_model:LogisticRegression``, or an entry
+    point of the group ``birthmark.estimators``; and its ``parameters``, by name.
 
     >>> from_config({"kind": "nearest", "class": "sklearn.neighbors:KNeighborsClassifier"}).kind
     'nearest'
 
     Raises ``ValueError``, naming the kind and the key, for anything else.
     """
-    own = Estimator(config.get("kind", ""), str(config.get("class")))
+    estimator = Estimator(config.get("kind", ""), str(config.get("class")))
     for key in sorted(config):
-        expect(f"setting of estimator {own.kind!r}", key, _KEYS)
+        expect(f"setting of estimator {estimator.kind!r}", key, _KEYS)
     reference, parameters = config.get("class"), config.get("parameters", {})
     if not isinstance(reference, str) or not reference:
         raise ValueError(
-            f"estimator {own.kind!r}: class: expected package.module:Class, found {reference!r}"
+            f"estimator {estimator.kind!r}: class: expected package.module:Class,"
+            f" found {reference!r}"
         )
     if not isinstance(parameters, Mapping):
-        raise ValueError(f"estimator {own.kind!r}: parameters: expected a table of them by name")
-    return Estimator(own.kind, reference, dict(parameters))
+        raise ValueError(
+            f"estimator {estimator.kind!r}: parameters: expected a table of them by name"
+        )
+    return Estimator(estimator.kind, reference, dict(parameters))
 
 
 def from_json(saved: Mapping[str, Any]) -> Estimator:
-    """Return what ``to_json`` wrote; of one that was given, an estimator that cannot be made."""
+    """Read what ``to_json`` wrote; an estimator that was given cannot be made again."""
     return Estimator(saved["kind"]) if "given" in saved else from_config(saved)
 
 
 def estimators_of(given: Mapping[str, Any]) -> dict[str, Estimator]:
-    """Return estimators by kind: such as are described already, and scikit-learn's."""
+    """Return estimators by kind; scikit-learn's are wrapped in ``Estimator``."""
     return {
-        kind: own if isinstance(own, Estimator) else Estimator(kind, given=own)
-        for kind, own in given.items()
+        kind: estimator if isinstance(estimator, Estimator) else Estimator(kind, given=estimator)
+        for kind, estimator in given.items()
     }

@@ -1,11 +1,10 @@
-"""The estimators of all predicates, asked together.
+"""The estimators of all predicates.
 
-They are fitted to the rows of bytes that ``features.encoding`` makes of creates, without the
-columns that only grow: those that the forest looks at.
+They are fitted to the rows of bytes of ``features.encoding``, with the columns that the forest
+uses.
 
-What is saved of them is a pickle, as scikit-learn's estimators are kept. To load one runs whatever
-code is in it, so it is not loaded with the other models but only where that is asked for; a service
-never does. They cannot be compiled.
+They are saved as a pickle, as usual for scikit-learn's estimators. Loading one runs any code in it,
+so they are loaded only on request, and never by a service. They cannot be compiled.
 """
 
 from __future__ import annotations
@@ -31,17 +30,16 @@ from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates.predicate import is_about_names
 
 FEATURES = [COLUMNS[place].replace(" ", "_") for place in LOOKED_AT]
-"""What the columns that estimators see are called."""
+"""The names of the columns that estimators see."""
 
 _FORMAT = 1
 
 
 @dataclass
 class Fitted(Learned):
-    """An estimator that was fitted to one predicate's labels, over rows of ``encoding_``.
+    """An estimator fitted to one predicate's labels, over rows of ``encoding_``.
 
-    ``estimator_`` is None where all labels were ``only_``: most estimators refuse to learn of one
-    answer alone.
+    ``estimator_`` is None if all labels were ``only_``: most estimators refuse a single class.
     """
 
     encoding_: Encoding
@@ -50,20 +48,20 @@ class Fitted(Learned):
 
     @classmethod
     def to(cls, estimator: Any, encoding: Encoding, rows: pd.DataFrame, yes: Bools) -> Self:
-        """Return an estimator, which it fits, of ``rows`` and where the answer is yes."""
+        """Fit an estimator to ``rows`` and where the answer is yes, and return the model."""
         if yes.all() or not yes.any():
             return cls(encoding, None, bool(len(yes) and yes[0]))
         return cls(encoding, estimator.fit(rows, yes))
 
     def scored(self, rows: pd.DataFrame) -> Scores:
-        """Return for each of encoded rows how sure a yes is."""
+        """Return the score of a yes for each encoded row."""
         if self.estimator_ is None or not len(rows):
             return np.full(len(rows), float(self.only_))
         yes = list(self.estimator_.classes_).index(True)
         return np.asarray(self.estimator_.predict_proba(rows)[:, yes], dtype=np.float64)
 
     def scores(self, table: pa.Table) -> Scores:
-        """Return for each row of ``SEEN`` how sure a yes is."""
+        """Return for each row of ``SEEN`` the score of a yes."""
         return self.scored(encoded(self.encoding_, table))
 
 
@@ -87,26 +85,29 @@ class EstimatorModels(ModelSet[Fitted]):
         for key, answers in labels.items():
             known = answers.is_valid().to_numpy(zero_copy_only=False)
             yes = answers.drop_null().to_numpy(zero_copy_only=False).astype(bool)
-            own = _seeded(self.estimator.made(), parameters["seed"])
-            self[key] = Fitted.to(own, encoding, rows[known], yes)
+            estimator = _seeded(self.estimator.made(), parameters["seed"])
+            self[key] = Fitted.to(estimator, encoding, rows[known], yes)
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
-        """Return for each row how sure the estimators of ``keys`` (None: all) are, from 0 to 1."""
+        """Return for each row the scores of the estimators of ``keys`` (None: all), 0 to 1."""
         rows: dict[int, pd.DataFrame] = {}
-        found = {}
+        scores = {}
         for key in self if keys is None else keys:
-            own = self[key]
-            if id(own.encoding_) not in rows:  # it is of one subject, files or names
+            fitted = self[key]
+            if id(fitted.encoding_) not in rows:  # it is of one subject, files or names
                 table = of_names(creates) if is_about_names(key) else creates
-                rows[id(own.encoding_)] = encoded(own.encoding_, self.columns(table))
-            found[key] = own.scored(rows[id(own.encoding_)])
-        return found
+                rows[id(fitted.encoding_)] = encoded(fitted.encoding_, self.columns(table))
+            scores[key] = fitted.scored(rows[id(fitted.encoding_)])
+        return scores
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
-        """Return the scores; an estimator tells no more."""
+        """Return the scores; an estimator has no other evidence."""
         scores = self.scores(creates)
         return [
-            {key: (float(own[row]), {"score": float(own[row])}) for key, own in scores.items()}
+            {
+                key: (float(fitted[row]), {"score": float(fitted[row])})
+                for key, fitted in scores.items()
+            }
             for row in range(len(creates))
         ]
 
@@ -114,10 +115,13 @@ class EstimatorModels(ModelSet[Fitted]):
         """Write the fitted estimators as one pickle of joblib's."""
         import joblib
 
-        encodings = list({id(own.encoding_): own.encoding_ for own in self.values()}.values())
+        encodings = list(
+            {id(fitted.encoding_): fitted.encoding_ for fitted in self.values()}.values()
+        )
         places = {id(encoding): place for place, encoding in enumerate(encodings)}
         models = {
-            key: (places[id(own.encoding_)], own.estimator_, own.only_) for key, own in self.items()
+            key: (places[id(fitted.encoding_)], fitted.estimator_, fitted.only_)
+            for key, fitted in self.items()
         }
         content = {
             "format": _FORMAT,
@@ -131,9 +135,9 @@ class EstimatorModels(ModelSet[Fitted]):
     def load(
         cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
-        """Return the saved estimators. This runs the code that is in them.
+        """Return the saved estimators. This runs the code in their files.
 
-        Raises ``ValueError`` where the package that they are of is not installed.
+        Raises ``ValueError`` if their package is not installed.
         """
         import joblib
 
@@ -144,15 +148,15 @@ class EstimatorModels(ModelSet[Fitted]):
             models = {key: content["models"][key] for key in keys}
         except ModuleNotFoundError as error:
             raise ValueError(f"{path}: {error}: install the package that has it") from error
-        except Exception as error:  # whatever is in a damaged pickle
+        except Exception as error:  # a damaged pickle can raise anything
             raise DamagedModelError(path, f"estimators of kind {cls.kind!r} ({error!r})") from error
-        return cls({key: Fitted(encodings[at], *own) for key, (at, *own) in models.items()})
+        return cls({key: Fitted(encodings[at], *state) for key, (at, *state) in models.items()})
 
 
 def models_of(estimator: Estimator) -> type[EstimatorModels]:
     """Return the class of sets of an estimator's models."""
-    own = {"kind": estimator.kind, "estimator": estimator, "__doc__": EstimatorModels.__doc__}
-    return type(f"EstimatorModels of {estimator.kind}", (EstimatorModels,), own)
+    members = {"kind": estimator.kind, "estimator": estimator, "__doc__": EstimatorModels.__doc__}
+    return type(f"EstimatorModels of {estimator.kind}", (EstimatorModels,), members)
 
 
 def file_of(kind: str) -> str:
@@ -161,12 +165,12 @@ def file_of(kind: str) -> str:
 
 
 def encoded(encoding: Encoding, columns: pa.Table) -> pd.DataFrame:
-    """Return creates, of which ``columns`` has ``SEEN``, as the rows that estimators see."""
+    """Return the ``SEEN`` ``columns`` of creates as the rows that estimators see."""
     return pd.DataFrame(encoding.transform(columns)[:, LOOKED_AT], columns=FEATURES)
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
-    """Return an estimator whose chance is from ``seed``, unless it has a seed of its own."""
+    """Return an estimator with the random state ``seed``, unless it already has one."""
     if estimator.get_params().get("random_state", seed) is None:
         return estimator.set_params(random_state=seed)
     return estimator

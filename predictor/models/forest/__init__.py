@@ -1,1 +1,1 @@
-"""Forests over all that is known of a create."""
+"""Forests over all create-time columns."""

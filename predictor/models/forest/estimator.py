@@ -9,7 +9,7 @@ from birthmark.predictor.models.forest.model import SEEN, CreateForest
 class ForestModel(CreateForest, BinaryClassifier):
     """``CreateForest`` as a classifier.
 
-    Of an array, the first column is the name, and nothing else is known.
+    In an array, the first column is the name; other columns are not used.
     """
 
     _columns = SEEN

@@ -1,7 +1,7 @@
-"""Forests of binary trees over rows of bytes, with whole numbers for thresholds and scores.
+"""Forests of binary trees over rows of bytes, with integer thresholds and scores.
 
-This is the model itself, not an approximation that is kept beside another: what is stored, compiled
-and asked is these numbers.
+This is the model itself, not an approximation: the same integers are stored, compiled and
+evaluated.
 """
 
 from __future__ import annotations
@@ -25,27 +25,30 @@ FULL = 255
 """The greatest score of a leaf."""
 
 EDGE = 0.002
-"""How near to 0 and 1 a sum comes before it is bent, so as not to leave them: nearer than any share
-that levels are cut at (``predictor.fit.levels.GRID``)."""
+"""Distance from 0 and 1 at which the sigmoid begins: less than that of any cut of levels
+(``predictor.fit.levels.GRID``)."""
 
 SPLIT_BYTES = 8
-"""What a split takes when compiled, at most; a leaf takes one byte per output."""
+"""Greatest size of a compiled split; a leaf takes one byte per output."""
 
 
 @dataclass(frozen=True)
-class DecisionPath:
-    """The way of a row through one tree: the splits, from the root on, and the leaf."""
+class DecisionPaths:
+    """The paths of rows through one tree: the splits, level by level, and each row's leaf.
 
-    splits: tuple[int, ...]
-    leaf: int
+    A level has the rows that are split there, their nodes, and the nodes that they reach.
+    """
+
+    splits: list[tuple[Ints, Ints, Ints]]
+    leaves: Ints
 
 
 @dataclass(frozen=True)
 class WeightedTrees:
     """Grown trees, whose means count ``weight`` times.
 
-    Of each at most so many ``leaves`` are taken (``None``: all), as if it had not been grown on:
-    its best splits come first.
+    Each is cut to at most ``leaves`` (``None``: all), as if growth had stopped there: its best
+    splits come first.
     """
 
     trees: birthmark_native.Trees
@@ -57,15 +60,15 @@ class WeightedTrees:
 class Forest:
     """Trees for several outputs at once.
 
-    Nodes are numbered tree by tree, each before its children. A row of which the byte in ``column``
-    is at most ``threshold`` goes on to the next node, any other to node ``target``. In a leaf
-    ``column`` is ``LEAF`` and ``target`` the row of ``scores`` (leaves × outputs, from 0 to
-    ``FULL``) that it has; ``rows`` counts the training rows that came to it, and is 0 elsewhere.
-    ``roots`` are the first nodes of the trees, ``width`` the bytes of a row. The scores of a row's
-    leaves, one in each tree, are added up; ``unit`` is what 1 of the sum is worth, and ``base``
-    what a sum of 0 is, by output: see ``score``.
+    Nodes are numbered tree by tree, each before its children. A row whose byte in ``column`` is at
+    most ``threshold`` goes to the next node, any other to node ``target``. In a leaf ``column`` is
+    ``LEAF`` and ``target`` its row of ``scores`` (leaves × outputs, from 0 to ``FULL``); ``rows``
+    counts the training rows in a leaf, and is 0 elsewhere. ``roots`` are the first nodes of the
+    trees, ``width`` the bytes of a row. The scores of a row's leaves, one in each tree, are added
+    up; ``unit`` is the value of 1 in the sum, and ``base`` that of a sum of 0, by output: see
+    ``score``.
 
-    Raises ``ValueError`` where these make no trees.
+    Raises ``ValueError`` if these do not form trees.
     """
 
     column: npt.NDArray[np.uint16]
@@ -85,7 +88,7 @@ class Forest:
             raise ValueError(f"a base for {self.outputs} outputs")
         if not (0 < self.unit < np.inf and np.isfinite(self.base).all()):
             raise ValueError("a unit above 0, and a base")
-        self._native  # noqa: B018  # which refuses what is no tree
+        self._native  # noqa: B018  # raises if the nodes are not trees
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_native"}
@@ -106,12 +109,12 @@ class Forest:
     def of(
         cls, parts: Sequence[WeightedTrees], base: Floats, columns: Sequence[int], width: int
     ) -> Forest:
-        """Return the trees of ``parts``, whose weighted means are to be added to ``base``.
+        """Return the trees of ``parts``, whose weighted means add to ``base``.
 
         They were grown on ``columns`` of rows of ``width`` bytes.
         """
         trees = [_Trees.of(part, columns, len(base)) for part in parts]
-        starts = np.cumsum([0, *(len(each.column) for each in trees)])
+        starts = np.cumsum([0, *(len(part.column) for part in trees)])
         column, threshold, target, rows, roots = (
             np.concatenate(arrays)
             for arrays in zip(
@@ -122,8 +125,8 @@ class Forest:
                 strict=True,
             )
         )
-        unit = max(float(each.spread.max()) for each in trees) / FULL or 1.0
-        steps = [np.rint((each.means - each.least_of_leaf) / unit) for each in trees]
+        unit = max(float(part.spread.max()) for part in trees) / FULL or 1.0
+        steps = [np.rint((part.means - part.least_of_leaf) / unit) for part in trees]
         scores, place = _distinct(np.concatenate(steps).astype(np.uint8))
         target[column == LEAF] = place
         return cls(
@@ -135,7 +138,7 @@ class Forest:
             scores,
             width,
             unit,
-            base + sum(each.least.sum(axis=0) for each in trees),
+            base + sum(part.least.sum(axis=0) for part in trees),
         )
 
     @property
@@ -145,7 +148,7 @@ class Forest:
 
     @property
     def compiled_bytes(self) -> int:
-        """What the forest takes when compiled, at most."""
+        """Greatest size of the compiled forest, bytes."""
         splits = int(np.count_nonzero(self.column != LEAF))
         return SPLIT_BYTES * splits + self.scores.size
 
@@ -155,31 +158,32 @@ class Forest:
         return self.score(sums.reshape(-1, self.outputs))
 
     def score(self, sums: npt.NDArray[Any]) -> Floats:
-        """Return what ``sums`` of leaves' scores (rows × outputs) mean, from 0 to 1.
+        """Return the scores, from 0 to 1, of ``sums`` of leaves' scores (rows × outputs).
 
-        It grows with the sum, by ``unit``, but within ``EDGE`` of 0 and 1 by less: a sum beyond
-        them is still surer than one that just reaches them.
+        A score grows with the sum by ``unit``, but by less within ``EDGE`` of 0 and 1, so that
+        sums beyond them keep their order.
         """
-        return bent(self.base + self.unit * sums)
+        return sigmoid(self.base + self.unit * sums)
 
     @cached_property
     def scores_of_sums(self) -> Floats:
-        """The score that each sum makes, from 0 to the greatest there may be (sums × outputs)."""
+        """The score of each possible sum, from 0 on (sums × outputs)."""
         return self.score(np.arange(FULL * len(self.roots) + 1)[:, None])
 
-    def walk(self, row: Bytes) -> Iterator[DecisionPath]:
-        """Yield the way of one row through each tree."""
+    def walk(self, matrix: Bytes) -> Iterator[DecisionPaths]:
+        """Yield the paths of all rows of bytes through each tree."""
         for root in self.roots.tolist():
-            node, splits = root, []
-            while self.column[node] != LEAF:
-                splits.append(node)
-                smaller = row[self.column[node]] <= self.threshold[node]
-                node = node + 1 if smaller else int(self.target[node])
-            yield DecisionPath(tuple(splits), node)
+            node, rows, splits = np.full(len(matrix), root), np.arange(len(matrix)), []
+            while len(rows := rows[self.column[node[rows]] != LEAF]):
+                before = node[rows]
+                smaller = matrix[rows, self.column[before]] <= self.threshold[before]
+                node[rows] = after = np.where(smaller, before + 1, self.target[before])
+                splits.append((rows, before, after))
+            yield DecisionPaths(splits, node)
 
     @cached_property
     def means(self) -> Floats:
-        """What the leaves of the training rows that came through a node add to a sum, on average.
+        """Mean contribution to a sum by the leaves of the training rows that passed a node.
 
         Nodes × outputs; 1 is a full score.
         """
@@ -194,7 +198,7 @@ class Forest:
         return np.asarray((before[end] - before[:-1]) / through[:, None])
 
     def _ends(self) -> Ints:
-        """Return for each node the number of the first behind its descendants."""
+        """Return for each node the number of the first node after its descendants."""
         end = np.zeros(len(self.column), dtype=np.int64)
         end[self.roots] = np.append(self.roots[1:], len(end))
         targets = self.target.tolist()
@@ -204,20 +208,20 @@ class Forest:
 
 
 def _distinct(rows: Bytes) -> tuple[Bytes, npt.NDArray[np.int32]]:
-    """Return each row once, in the order of the first ones, and the place of every row."""
+    """Return the distinct rows, in the order of first occurrence, and the index of every row."""
     width = rows.shape[1]
     whole = pa.FixedSizeBinaryArray.from_buffers(
         pa.binary(width), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))]
     )
-    found: Any = whole.dictionary_encode()
-    scores = np.frombuffer(found.dictionary.buffers()[1], np.uint8)
-    return scores[: len(found.dictionary) * width].reshape(-1, width), found.indices.to_numpy()
+    encoded: Any = whole.dictionary_encode()
+    scores = np.frombuffer(encoded.dictionary.buffers()[1], np.uint8)
+    return scores[: len(encoded.dictionary) * width].reshape(-1, width), encoded.indices.to_numpy()
 
 
-def bent(sums: Floats) -> Floats:
-    """Return ``sums`` bent into 0 to 1: those near and beyond the ends keep their order.
+def sigmoid(sums: Floats) -> Floats:
+    """Return ``sums`` mapped into 0 to 1, linear between the edges and monotonic beyond.
 
-    Only sums, products and quotients, which are the same to the last bit everywhere.
+    It uses only sums, products and quotients, which are bit-identical everywhere.
     """
     over = np.maximum(sums - (1 - EDGE), 0) / EDGE
     under = np.maximum(EDGE - sums, 0) / EDGE
@@ -227,7 +231,7 @@ def bent(sums: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Trees:
-    """Trees of one weight as a ``Forest`` has them, with the weighted means of their leaves."""
+    """Trees of one weight in a ``Forest``'s format, with the weighted means of their leaves."""
 
     column: npt.NDArray[np.uint16]
     threshold: Bytes
@@ -246,7 +250,7 @@ class _Trees:
 
     @cached_property
     def _first_leaves(self) -> npt.NDArray[np.int64]:
-        """The place of each tree's first leaf among the leaves."""
+        """The index of each tree's first leaf among the leaves."""
         leaves = np.append(0, np.cumsum(self.column == LEAF))
         return np.asarray(leaves[self.roots])
 
@@ -257,7 +261,7 @@ class _Trees:
 
     @property
     def spread(self) -> Floats:
-        """How far the means of each tree's leaves lie apart, per output."""
+        """The range of the means of each tree's leaves, per output."""
         return np.asarray(np.maximum.reduceat(self.means, self._first_leaves) - self.least)
 
     @property

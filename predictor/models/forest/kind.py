@@ -1,4 +1,4 @@
-"""The kind of the forests over all that is known of a create."""
+"""The kind of the forests over all create-time columns."""
 
 from __future__ import annotations
 
@@ -11,34 +11,48 @@ from birthmark.predictor.models.kind import ModelKind
 
 
 class Reason(TypedDict):
-    """A column that moved the score, what was in it, and by how much."""
+    """A part of the create that moved the score, and by how much.
+
+    `column` is the part's column that moved it most, `value` its value, and `text` a phrase for
+    people. The predicate held for `n_true` of the `n` training files with that value; both are null
+    if such files were not counted, or too few.
+    """
 
     column: str
     value: Any
     by: float
+    text: str
+    n_true: int | None
+    n: int | None
 
 
 @final
 class ForestEvidence(TypedDict):
-    """The `share` of yes in the leaves that were reached, of `rows` training rows each on average.
+    """The `share` of yes in the leaves reached, of `rows` training rows each on average.
 
-    It would be `usual` if nothing were known; `because` are the columns that moved it most.
+    `usual` is the share without any knowledge; `because` has the parts that moved it most. `unseen`
+    has a sentence for each part that no training file had together with such a name.
     """
 
     share: float
     usual: float
     rows: int
     because: list[Reason]
+    unseen: list[str]
 
 
 def in_words(evidence: ForestEvidence) -> str:
-    """Return `evidence` as a phrase: ``82% of files like it, 25% of all: mode 0644 +20%``."""
-    reasons = ", ".join(
-        f"{words.attribute(reason['column'], reason['value'])} {reason['by']:+.0%}"
-        for reason in evidence["because"]
-    )
-    share = f"{evidence['share']:.0%} of files like it, {evidence['usual']:.0%} of all"
-    return f"{share}: {reasons}" if reasons else share
+    """Return `evidence` as a phrase: ``as 381 of 414 files named *.lock were``.
+
+    It has the reasons that raised the share, or those that lowered it if it is below `usual`.
+    """
+    more = evidence["share"] >= evidence["usual"]
+    reasons = [reason for reason in evidence["because"] if (reason["by"] > 0) == more]
+    counted = [reason["text"] for reason in reasons if reason["n"] is not None]
+    others = [reason["text"] for reason in reasons if reason["n"] is None]
+    phrases = [f"as {words.listed(counted)} were"] if counted else []
+    usual = f"{evidence['share']:.0%} of files like it, {evidence['usual']:.0%} of all"
+    return "; ".join([*phrases, *others]) or usual
 
 
 KIND = ModelKind(

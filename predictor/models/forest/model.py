@@ -1,14 +1,14 @@
-"""The modern model: a forest over all create-time columns, in whole numbers.
+"""The modern model: a forest over all create-time columns, in integers.
 
 Half of the score is from extremely randomized trees (Geurts, Ernst and Wehenkel, 2006), half from
-trees that correct each other (Friedman, "Stochastic gradient boosting", 2002): one forest for all
-predicates that are known of the same lives, a leaf having a score for each. Both are grown in
-``native/learn/src/grow``.
+boosted trees (Friedman, "Stochastic gradient boosting", 2002); ``native/learn/src/grow`` grows
+both. Predicates whose labels are known for the same lives share a forest, with a score for each in
+every leaf.
 
-They were chosen by measurement (``benchmarks/learners.py``; one captured day learned from, the next
-two tested on). The former are as often right as LightGBM with native categories, in a thirtieth of
-the time, and find fewer files within the bound on false positives; the two together find more than
-LightGBM.
+They were chosen by measurement (``benchmarks/learners.py``; trained on one captured day, tested on
+the next two). The randomized trees are as accurate as LightGBM with native categories, in a
+thirtieth of the time, and find fewer files within the bound on false positives; together with the
+boosted trees they find more than LightGBM.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools, Bytes, Floats
-from birthmark.features import CREATES, HISTORY_BYTES
+from birthmark.features import CREATES
 from birthmark.features.columns import names_of
-from birthmark.features.encoding import COLUMNS, Encoding, forget, keep_names
-from birthmark.features.told import Told
+from birthmark.features.encoding import COLUMNS, Encoding
 from birthmark.predictor.answers.operating_points import Scores
+from birthmark.predictor.models.forest.again import with_less_known
 from birthmark.predictor.models.forest.forest import SPLIT_BYTES, Forest, WeightedTrees
+from birthmark.predictor.models.forest.support import NO_SUPPORT, Support
 from birthmark.predictor.models.learned import Answers, Learned
 from birthmark.predictor.parameters import DEFAULTS
 from birthmark_native import Sample, Trees
@@ -36,53 +37,40 @@ SEEN = ("name", "mode", "uid", "gid", "client", "time", "history")
 
 
 IDLE = ("births", "age", "since_death")
-"""The statistics of a history that the model does not look at.
+"""The statistics of a history that the model ignores.
 
-The first two only grow: what they were in training does not come again. On later days models were
-more often right without any of the three (``benchmarks/learners.py``).
+The first two only grow: their training values do not recur. On later days models were more
+accurate without any of the three (``benchmarks/learners.py``).
 """
 
 LOOKED_AT = [c for c, name in enumerate(COLUMNS) if name.partition(".")[2] not in IDLE]
-"""The places of the columns that the model looks at."""
+"""The indices of the columns that the model uses."""
 
 
 BOOSTED, MOST_LEAVES, LEAF_ROWS, TRIED = 1 / 3, 256, 10, 0.05
-"""Of trees that correct others: the share of the room they have, how many leaves each has at most,
-how many rows a leaf has at least, and the share of the columns of which a split is the best. They
-were chosen with the learners."""
-
-
-AGAIN: dict[Told, float] = {"caller": 0.2, "name": 0.15, "nothing": 0.35}
-"""Which share of the rows is learned from again with so much told. They were chosen such that the
-forest is no worse where all is told, and better than rules where nothing is."""
-
-STILL_KNOWN = 0.5
-"""Which share of those rows keeps its attributes: whoever is told as little may know them or not
-(``features.told.unknown``)."""
-
-BY_NAME = 0.25
-"""Which share of the rows of which nothing is told is learned from as if asked for by the name
-alone."""
+"""Parameters of boosted trees: their share of the forest's size, the greatest number of leaves, the
+least number of rows in a leaf, and the share of the columns tried for a split. They were chosen
+with the learners."""
 
 
 class CreateForest(Learned):
-    """Predict by ``trees``, whose leaves hold shares of yes, and ``rounds`` of trees that correct.
+    """Predict by ``trees``, whose leaves hold shares of yes, and ``rounds`` of boosted trees.
 
-    The former are grown on all rows, or each on ``rows_per_tree`` drawn with replacement where
-    there are more; a leaf has at least ``leaf_rows`` of them, and a split is the best of random
-    ones in the share ``tried`` of the columns. The latter count ``rate`` times: half of the score
-    is from them, less where there are too few rounds to get there.
+    The randomized trees are grown on all rows, or each on ``rows_per_tree`` drawn with replacement
+    if there are more. A leaf has at least ``leaf_rows`` of them, and a split is the best of random
+    ones in the share ``tried`` of the columns. The boosted trees have the learning rate ``rate``:
+    half of the score is from them, less with too few rounds.
 
-    Some rows are learned from again as if less had been told of them (``AGAIN``), so that a create
-    of which little is told is not taken for the first of its kind; half of them as if their asker
-    did not know the client or the user, either, and some as if it knew but the name (``BY_NAME``).
-    The trees have as many leaves as fit in ``kilobytes`` per predicate when compiled. All chance is
-    from ``seed``.
+    Training repeats some rows with columns masked, and a few with a combination of values that
+    training does not have (``predictor.models.forest.again``). The trees have as many leaves as fit
+    in ``kilobytes`` per predicate when compiled. ``seed`` determines all random numbers.
 
-    A table has the columns ``SEEN`` of ``features.CREATES``, or the name alone. After fitting,
-    ``encoding_`` makes rows of bytes of it, ``forest_`` scores them, and ``output_`` is the place
+    A table has the columns ``SEEN`` of ``features.CREATES``, or only the name. After fitting,
+    ``encoding_`` encodes it as rows of bytes, ``forest_`` scores them, and ``output_`` is the index
     of the predicate among its outputs.
     """
+
+    support_: Support = NO_SUPPORT
 
     def __init__(
         self,
@@ -106,11 +94,20 @@ class CreateForest(Learned):
 
     @classmethod
     def from_forest(
-        cls, encoding: Encoding, forest: Forest, output: int, **parameters: Any
+        cls,
+        encoding: Encoding,
+        forest: Forest,
+        output: int,
+        support: Support = NO_SUPPORT,
+        **parameters: Any,
     ) -> Self:
-        """Return the model of one output of ``forest``, over a table of ``SEEN`` and booleans."""
+        """Return the model of one output of ``forest``, over a table of ``SEEN`` and booleans.
+
+        ``support`` has the counts of training rows for its evidence.
+        """
         model = cls(**parameters)._prepared(SEEN)
         model.encoding_, model.forest_, model.output_ = encoding, forest, output
+        model.support_ = support
         return model
 
     def grow(self, matrix: Bytes, labels: Bools) -> Forest:
@@ -118,7 +115,7 @@ class CreateForest(Learned):
         rows, outputs = labels.shape
         if not rows:
             matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs), bool)
-        matrix, labels = self._again(matrix, labels)
+        matrix, labels = with_less_known(matrix, labels, self.seed)
         room = self.kilobytes * 1024 * outputs
         for_boosted = int(room * BOOSTED) if self.rounds else 0
         mean, correcting = self._boost(*self._some(matrix, labels), for_boosted)
@@ -159,22 +156,6 @@ class CreateForest(Learned):
         some = random.choice(len(labels), 2 * self.rows_per_tree, replace=False)
         return matrix[some], labels[some]
 
-    def _again(self, matrix: Bytes, labels: Bools) -> tuple[Bytes, Bools]:
-        """Return the rows, and some of those that tell of earlier files again with less told."""
-        random = np.random.default_rng(self.seed)
-        rows, answers = [matrix], [labels]
-        tells = matrix[:, :HISTORY_BYTES].any(axis=1)
-        for told, share in AGAIN.items():
-            some = tells & (random.random(len(labels)) < share)
-            less = matrix[some]
-            known = random.random(len(less))
-            forget(less, told, still_known=known < STILL_KNOWN)
-            if told == "nothing":
-                keep_names(less, known >= 1 - BY_NAME)
-            rows.append(less)
-            answers.append(labels[some])
-        return np.vstack(rows), np.vstack(answers)
-
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         creates = _creates(table)
         self.encoding_ = Encoding.learn(creates)
@@ -182,7 +163,7 @@ class CreateForest(Learned):
         self.output_ = 0
 
     def scores(self, table: pa.Table) -> Scores:
-        """Return for each row how sure a yes is, from 0 to 1."""
+        """Return for each row the score of a yes, from 0 to 1."""
         scores = self.forest_.predict(self.encoding_.transform(_creates(table)))
         return scores[:, self.output_]
 
@@ -191,10 +172,10 @@ class CreateForest(Learned):
 
 
 def shared(known: Sequence[Bools], loss: float = 0.02) -> list[list[int]]:
-    """Return which labels can share a forest, by where each is ``known``.
+    """Return the groups of labels that can share a forest, by where each is ``known``.
 
-    A shared forest learns from the rows on which all its labels are known: they share one if none
-    of them loses more than ``loss`` of its known rows by that.
+    A shared forest learns from the rows on which all its labels are known: labels share one if
+    none of them loses more than ``loss`` of its known rows.
     """
     rest = sorted(range(len(known)), key=lambda label: -np.count_nonzero(known[label]))
     groups = []
@@ -211,13 +192,13 @@ def shared(known: Sequence[Bools], loss: float = 0.02) -> list[list[int]]:
 
 
 def _sample(matrix: Bytes, labels: Bools) -> Sample:
-    """Return rows of bytes and their labels as trees are grown on."""
+    """Return rows of bytes and their labels as a native sample."""
     columns = np.ascontiguousarray(matrix[:, LOOKED_AT].T)
     return Sample(pa.array(columns.ravel()), pa.array(labels.ravel()), len(labels))
 
 
 def _fitting(parts: Sequence[WeightedTrees], base: Floats, room: int) -> Forest:
-    """Return as much of the first part's trees, and all others, as fit in ``room`` bytes."""
+    """Return the forest of ``parts``, with the first part's trees cut to fit in ``room`` bytes."""
     first, *others = parts
     forest = Forest.of(parts, base, LOOKED_AT, len(COLUMNS))
     leaves = first.trees.most_leaves

@@ -1,4 +1,4 @@
-"""Forests and their encodings, as an image has them."""
+"""Forests and their encodings as sections of an image."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def sections_of(
     encodings: dict[bytes, tuple[Encoding, list[Group]]] = {}
     for keys in by_forest(models):
         model = models[keys[0]]
-        own = {key: t for key in keys if np.isfinite(t := thresholds[key]).any()}
-        outputs = [models[key].output_ for key in own]
-        if own:
-            group = group_of(model.forest_, outputs, own)
+        finite = {key: t for key in keys if np.isfinite(t := thresholds[key]).any()}
+        outputs = [models[key].output_ for key in finite]
+        if finite:
+            group = group_of(model.forest_, outputs, finite)
             content = model.encoding_.to_table().combine_chunks().to_pydict()
-            known = encodings.setdefault(repr(content).encode(), (model.encoding_, []))
-            known[1].append(group)
+            _, groups = encodings.setdefault(repr(content).encode(), (model.encoding_, []))
+            groups.append(group)
     return [forest_section(encoding, groups) for encoding, groups in encodings.values()]
 
 
@@ -60,10 +60,10 @@ def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection
 
 
 def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, Scores]) -> Group:
-    """Return the trees of ``forest``, with the scores of some of its ``outputs`` alone.
+    """Return the trees of ``forest``, with the scores of only some of its ``outputs``.
 
-    ``thresholds``, of scores from 0 to 1, are by the outputs' keys, each for all of
-    ``features.told.TOLD``; one output may have several.
+    ``thresholds`` of scores, from 0 to 1, are by the outputs' keys, each for all of
+    ``features.history_scope.HISTORY_SCOPES``; one output may have several.
     """
     ends = [*forest.roots[1:].tolist(), len(forest.column)]
     own = sorted(set(outputs))
@@ -72,8 +72,8 @@ def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, Sc
     ]
     scores = forest.scores_of_sums
     least = {
-        key: Output(own.index(output), tuple(least_sum(scores[:, output], t) for t in each))
-        for output, (key, each) in zip(outputs, thresholds.items(), strict=True)
+        key: Output(own.index(output), tuple(least_sum(scores[:, output], t) for t in limits))
+        for output, (key, limits) in zip(outputs, thresholds.items(), strict=True)
     }
     return Group(len(own), least, trees)
 
@@ -85,13 +85,13 @@ def _table(encoding: Encoding, attribute: str) -> CodeTable:
 
 
 def least_sum(scores: Floats, threshold: float) -> int:
-    """Return the first sum whose score, which ascend, reaches ``threshold``; ``NEVER`` if none."""
+    """Return the first sum whose score reaches ``threshold``; ``NEVER`` if none. Scores ascend."""
     place = int(np.searchsorted(scores, threshold))
     return place if place < len(scores) else NEVER
 
 
 def _tree(forest: Forest, root: int, end: int, outputs: Sequence[int]) -> ByteTree:
-    """Return the nodes from ``root`` to ``end``, with equal leaves made one."""
+    """Return the nodes from ``root`` to ``end``, with equal leaves merged."""
     column, target = forest.column[root:end], forest.target[root:end].astype(np.int64)
     leaf = column == LEAF
     own = forest.scores[target[leaf]][:, list(outputs)]

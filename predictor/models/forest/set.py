@@ -1,4 +1,4 @@
-"""The forests of all predicates, asked together."""
+"""The forests of all predicates."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import pyarrow as pa
 
 from birthmark.features.creates import of_names
 from birthmark.features.encoding import Encoding
-from birthmark.features.told import TOLD, Told
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
 from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
 from birthmark.predictor.models.forest.sections import by_forest, least_sum, sections_of
+from birthmark.predictor.models.forest.support import Support
 from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import is_about_names
 
 
 class ForestModels(ModelSet[CreateForest]):
-    """One ``CreateForest`` per predicate, of forests that predicates share.
+    """One ``CreateForest`` per predicate; predicates share forests.
 
-    The predicates that are trained together are of one subject and share one encoding; those share
-    a forest whose labels are known of (nearly) the same lives
-    (``predictor.models.forest.model.shared``).
+    Predicates trained together have one subject and share one encoding. They share a forest if
+    their labels are known for nearly the same lives (``predictor.models.forest.model.shared``).
     """
 
     kind = "forest"
     model = CreateForest
     parameters = ("trees", "rounds", "seed")
-    told = TOLD
+    scopes = HISTORY_SCOPES
 
     @staticmethod
     def columns(creates: pa.Table) -> pa.Table:
@@ -54,24 +54,26 @@ class ForestModels(ModelSet[CreateForest]):
                 [labels[keys[label]].fill_null(False).to_numpy(False)[rows] for label in group]
             )
             forest = CreateForest(**parameters).grow(matrix[rows], answers)
-            self._add(
-                SharedForest(tuple(keys[label] for label in group), encoding, forest), parameters
-            )
-        for key in keys:  # in the order that was asked for, whichever forest each is of
+            support = Support.of(matrix[rows], answers)
+            entry = SharedForest(tuple(keys[label] for label in group), encoding, forest, support)
+            self._add(entry, parameters)
+        for key in keys:  # in the order of the labels, not of the forests
             self[key] = self.pop(key)
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
-        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
-        asked = list(self if keys is None else keys)
-        found: dict[str, Scores] = {}
-        for encoding, forests in self._by_encoding(asked):
+        """Return for each row the scores of the models of ``keys`` (None: all), from 0 to 1."""
+        keys = list(self if keys is None else keys)
+        scores: dict[str, Scores] = {}
+        for encoding, forests in self._by_encoding(keys):
             matrix = encoding.transform(self._seen(creates, forests))
-            for own in forests:
-                every = own.forest.predict(matrix)
-                found |= {key: every[:, place] for place, key in enumerate(own.keys)}
-        return {key: found[key] for key in asked}
+            for entry in forests:
+                outputs = entry.forest.predict(matrix)
+                scores |= {key: outputs[:, place] for place, key in enumerate(entry.keys)}
+        return {key: scores[key] for key in keys}
 
-    def least_sum(self, key: str, threshold: float | None, told: Told = TOLD[0]) -> int:
+    def least_sum(
+        self, key: str, threshold: float | None, scope: HistoryScope = HISTORY_SCOPES[0]
+    ) -> int:
         """Return the least sum of scores that reaches a threshold (``None``: ``NEVER``)."""
         scores = self[key].forest_.scores_of_sums[:, self[key].output_]
         return least_sum(scores, np.inf if threshold is None else threshold)
@@ -81,12 +83,12 @@ class ForestModels(ModelSet[CreateForest]):
         rows: list[dict[str, tuple[float, dict[str, Any]]]] = [{} for _ in range(len(creates))]
         for encoding, forests in self._by_encoding(list(self)):
             columns = self._seen(creates, forests)
-            matrix = encoding.transform(columns)
-            for own in forests:
-                for answers, row, create in zip(rows, matrix, columns.to_pylist(), strict=True):
-                    found = evidence_of(own.forest, row, create)
-                    answers |= dict(zip(own.keys, found, strict=True))
-        return [{key: answers[key] for key in self} for answers in rows]
+            matrix, shown = encoding.transform(columns), columns.to_pylist()
+            for entry in forests:
+                evidence = evidence_of(entry, matrix, shown)
+                for by_key, outputs in zip(rows, evidence, strict=True):
+                    by_key |= dict(zip(entry.keys, outputs, strict=True))
+        return [{key: by_key[key] for key in self} for by_key in rows]
 
     @classmethod
     def sections(
@@ -103,21 +105,23 @@ class ForestModels(ModelSet[CreateForest]):
     def load(
         cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
-        """Return the saved forests; they cannot be learned on, so ``counts`` means nothing."""
+        """Return the saved forests; they cannot learn more, so ``counts`` has no effect."""
         models = cls()
-        for own in read_forests(directory, keys):
-            models._add(own, parameters)
+        for entry in read_forests(directory, keys):
+            models._add(entry, parameters)
         return models
 
     def _seen(self, creates: pa.Table, forests: Iterable[SharedForest]) -> pa.Table:
         """Return the columns that forests of one encoding, and so of one subject, see."""
-        keys = (key for own in forests for key in own.keys)
+        keys = (key for entry in forests for key in entry.keys)
         about_names = all(is_about_names(key) for key in keys)
         return self.columns(of_names(creates) if about_names else creates)
 
-    def _add(self, own: SharedForest, parameters: Mapping[str, Any]) -> None:
-        for output, key in enumerate(own.keys):
-            self[key] = CreateForest.from_forest(own.encoding, own.forest, output, **parameters)
+    def _add(self, entry: SharedForest, parameters: Mapping[str, Any]) -> None:
+        for output, key in enumerate(entry.keys):
+            self[key] = CreateForest.from_forest(
+                entry.encoding, entry.forest, output, entry.support, **parameters
+            )
 
     def _shared(self) -> list[SharedForest]:
         """Return the forests in the order of their first keys."""
@@ -126,12 +130,12 @@ class ForestModels(ModelSet[CreateForest]):
     def _of(self, keys: list[str]) -> SharedForest:
         model = self[keys[0]]
         in_order = sorted(keys, key=lambda key: self[key].output_)
-        return SharedForest(tuple(in_order), model.encoding_, model.forest_)
+        return SharedForest(tuple(in_order), model.encoding_, model.forest_, model.support_)
 
     def _by_encoding(self, keys: list[str]) -> list[tuple[Encoding, list[SharedForest]]]:
         """Return the forests that answer ``keys``, with those of one encoding together."""
-        found: dict[int, tuple[Encoding, list[SharedForest]]] = {}
-        for own in self._shared():
-            if not set(keys).isdisjoint(own.keys):
-                found.setdefault(id(own.encoding), (own.encoding, []))[1].append(own)
-        return list(found.values())
+        groups: dict[int, tuple[Encoding, list[SharedForest]]] = {}
+        for entry in self._shared():
+            if not set(keys).isdisjoint(entry.keys):
+                groups.setdefault(id(entry.encoding), (entry.encoding, []))[1].append(entry)
+        return list(groups.values())

@@ -15,6 +15,7 @@ from birthmark.data.schema import field
 from birthmark.features.encoding import CODES, COLUMNS, Encoding
 from birthmark.predictor import parts
 from birthmark.predictor.models.forest.forest import LEAF, Forest
+from birthmark.predictor.models.forest.support import NO_SUPPORT, SUPPORT, Support
 
 NODES = pa.schema(
     [
@@ -36,27 +37,29 @@ SCORES = pa.schema(
         ),
     ]
 )
-"""What leaves say; equal ones are stored once."""
+"""The scores of leaves; equal rows are stored once."""
 
 CODED = pa.schema([field("encoding", pa.uint16(), "its number", nullable=False), *CODES])
 
 _FILES = {"nodes": NODES, "scores": SCORES, "codes": CODED}
 _FILE = "forest.json"
+_SUPPORT = "forest-support.arrow"
 
 
 class SharedForest(NamedTuple):
-    """A forest, the encoding of its rows, and the keys of its outputs in order."""
+    """A forest, its encoding, the keys of its outputs in order, and the counts of training rows."""
 
     keys: tuple[str, ...]
     encoding: Encoding
     forest: Forest
+    support: Support = NO_SUPPORT
 
 
 def write_forests(directory: Path, shared: Sequence[SharedForest]) -> list[str]:
     """Write forests to files in ``directory``; return the files' names."""
-    encodings = list({id(encoding): encoding for _, encoding, _ in shared}.values())
+    encodings = list({id(entry.encoding): entry.encoding for entry in shared}.values())
     numbers = {id(encoding): number for number, encoding in enumerate(encodings)}
-    forests = [forest for _, _, forest in shared]
+    forests = [entry.forest for entry in shared]
     tables = {
         "nodes": [_nodes(number, forest) for number, forest in enumerate(forests)],
         "scores": [_scores(number, forest) for number, forest in enumerate(forests)],
@@ -67,30 +70,35 @@ def write_forests(directory: Path, shared: Sequence[SharedForest]) -> list[str]:
         parts.write_table(directory / f"forest-{name}.arrow", whole)
     content = {
         "columns": list(COLUMNS),
+        "support": True,
         "forests": [
             {
-                "keys": list(keys),
-                "encoding": numbers[id(encoding)],
-                "unit": forest.unit,
-                "base": forest.base.tolist(),
+                "keys": list(entry.keys),
+                "encoding": numbers[id(entry.encoding)],
+                "unit": entry.forest.unit,
+                "base": entry.forest.base.tolist(),
             }
-            for keys, encoding, forest in shared
+            for entry in shared
         ],
     }
     parts.write_json(directory / _FILE, content)
-    return [_FILE, *(f"forest-{name}.arrow" for name in _FILES)]
+    support = [entry.support.to_table(number) for number, entry in enumerate(shared)]
+    parts.write_table(directory / _SUPPORT, pa.concat_tables([SUPPORT.empty_table(), *support]))
+    return [_FILE, _SUPPORT, *(f"forest-{name}.arrow" for name in _FILES)]
 
 
 def read_forests(directory: Path, keys: Iterable[str]) -> list[SharedForest]:
     """Return the forests of ``keys`` that were written to ``directory``.
 
-    Raises ``predictor.parts.DamagedModelError`` where a file is not as it was written, or the rows
-    of bytes had other columns then.
+    Forests of an older version have no counts of training rows. Raises
+    ``predictor.parts.DamagedModelError`` if a file is damaged, or the rows of bytes had other
+    columns.
     """
     described = _described(directory / _FILE, list(keys))
+    support = _read_support(directory, described)
     tables = {n: parts.read_table(directory / f"forest-{n}.arrow", s) for n, s in _FILES.items()}
     try:
-        count = 1 + max((own.encoding for own in described), default=-1)
+        count = 1 + max((entry.encoding for entry in described), default=-1)
         encodings = [
             Encoding.from_table(_of("encoding", number, tables["codes"])) for number in range(count)
         ]
@@ -98,8 +106,13 @@ def read_forests(directory: Path, keys: Iterable[str]) -> list[SharedForest]:
         raise parts.DamagedModelError(directory / "forest-codes.arrow", str(error)) from error
     try:
         return [
-            SharedForest(own.keys, encodings[own.encoding], _forest(number, own, tables))
-            for number, own in enumerate(described)
+            SharedForest(
+                entry.keys,
+                encodings[entry.encoding],
+                _forest(number, entry, tables),
+                support[number],
+            )
+            for number, entry in enumerate(described)
         ]
     except ValueError as error:
         raise parts.DamagedModelError(
@@ -114,27 +127,41 @@ class _Description(NamedTuple):
     base: Floats
 
 
+def _read_support(directory: Path, described: Sequence[_Description]) -> list[Support]:
+    if not parts.read_json(directory / _FILE).get("support"):
+        return [NO_SUPPORT] * len(described)
+    path = directory / _SUPPORT
+    table = parts.read_table(path, SUPPORT)
+    try:
+        return [
+            Support.from_table(_of("forest", number, table), len(entry.keys))
+            for number, entry in enumerate(described)
+        ]
+    except ValueError as error:
+        raise parts.DamagedModelError(path, str(error)) from error
+
+
 def _described(path: Path, keys: list[str]) -> list[_Description]:
     content = parts.read_json(path)
     if content.get("columns") != list(COLUMNS):
         raise parts.DamagedModelError(path, f"rows of the {len(COLUMNS)} columns used now")
     try:
-        found = [
+        forests = [
             _Description(
-                tuple(map(str, own["keys"])),
-                int(own["encoding"]),
-                float(own["unit"]),
-                np.array(own["base"], dtype=np.float64),
+                tuple(map(str, forest["keys"])),
+                int(forest["encoding"]),
+                float(forest["unit"]),
+                np.array(forest["base"], dtype=np.float64),
             )
-            for own in content["forests"]
+            for forest in content["forests"]
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise parts.DamagedModelError(path, f"a description of forests ({error!r})") from error
-    if sorted(key for own in found for key in own.keys) != sorted(keys):
+    if sorted(key for forest in forests for key in forest.keys) != sorted(keys):
         raise parts.DamagedModelError(path, f"one forest for each of {', '.join(keys)}")
-    if any(not 0 <= own.encoding < len(found) for own in found):
+    if any(not 0 <= forest.encoding < len(forests) for forest in forests):
         raise parts.DamagedModelError(path, "the numbers of encodings")
-    return found
+    return forests
 
 
 def _nodes(number: int, forest: Forest) -> pa.Table:
@@ -165,9 +192,9 @@ def _of(name: str, number: int, table: pa.Table) -> pa.Table:
     return table.filter(pc.equal(table[name], number)).drop_columns(name).combine_chunks()
 
 
-def _forest(number: int, own: _Description, tables: dict[str, pa.Table]) -> Forest:
+def _forest(number: int, entry: _Description, tables: dict[str, pa.Table]) -> Forest:
     nodes, scores = (_of("forest", number, tables[name]) for name in ("nodes", "scores"))
-    flat, outputs = b"".join(scores["scores"].to_pylist()), len(own.keys)
+    flat, outputs = b"".join(scores["scores"].to_pylist()), len(entry.keys)
     if len(flat) != outputs * len(scores):
         raise ValueError(f"scores for {outputs} outputs")
     column = nodes["column"].fill_null(LEAF).to_numpy()
@@ -187,6 +214,6 @@ def _forest(number: int, own: _Description, tables: dict[str, pa.Table]) -> Fore
         roots,
         np.frombuffer(flat, dtype=np.uint8).reshape(-1, outputs),
         len(COLUMNS),
-        own.unit,
-        own.base,
+        entry.unit,
+        entry.base,
     )

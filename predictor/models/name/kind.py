@@ -12,9 +12,9 @@ from birthmark.predictor.models.kind import ModelKind
 
 @final
 class NameEvidence(TypedDict):
-    """The name component that decided, true for `n_m` of the `n_a` files trained on that had it.
+    """The name component that decided, true for `n_m` of the `n_a` training files that had it.
 
-    All are null where the name has no component that predicts yes.
+    All are null if no component of the name predicts yes.
     """
 
     component: str | None
@@ -23,10 +23,10 @@ class NameEvidence(TypedDict):
 
 
 def in_words(evidence: NameEvidence) -> str:
-    """Return `evidence` as a phrase, such as ``tex$  in 812 of 830 files``."""
+    """Return `evidence` as a phrase, such as ``as 812 of 830 files named *.tex were``."""
     if evidence["component"] is None:
         return "no part of the name says so"
-    return words.rule(evidence["component"], evidence["n_m"], evidence["n_a"]) + " files"
+    return words.as_were(words.files(evidence["component"]), evidence["n_m"], evidence["n_a"])
 
 
 KIND = ModelKind(

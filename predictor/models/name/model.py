@@ -20,7 +20,7 @@ from birthmark_native import match_components, whole_names
 
 @dataclass(frozen=True)
 class Rule:
-    """A component whose names are predicted to have the property, and its evidence."""
+    """A component that predicts yes for its names, and its evidence."""
 
     component: bytes
     n_m: int
@@ -30,18 +30,18 @@ class Rule:
 class NameRules(ComponentCounts):
     """Predict yes for a name that has any component of a learned set (Figures 6.2 and 6.3).
 
-    The set holds the components that occurred in a name with the property (n_M ≥ 1), of which at
-    least ``minfrac`` of the names that have them had it (n_M/n_A ≥ ``minfrac``), and at least
-    ``mincount`` names in all (n_M ≥ ``mincount``; 0 leaves this optional step out). ``prefix``
-    adds the optional component of the first five bytes.
+    The set holds the components that occurred in a name with the property (n_M ≥ 1), in at least
+    the share ``minfrac`` of their names (n_M/n_A ≥ ``minfrac``) and at least ``mincount`` names
+    (n_M ≥ ``mincount``; 0 leaves this optional step out). ``prefix`` adds the optional component
+    of the first five bytes.
 
     Only the column ``name`` of a table counts. A row without a name has no components.
 
-    The model is one-sided: it knows when to say yes, and otherwise says no (section 6.3.4). The
-    score of a yes is the largest n_M/n_A among the name's components in the
-    set, and 0 where none is in it: then nothing is claimed, and it is no probability of a no. So
-    ``predict`` says yes exactly where the score is above 0, and a score of at least *t* ≥
-    ``minfrac`` exactly where a model of the same counts with ``minfrac`` *t* says yes.
+    The model is one-sided: its rules are for yes, and everything else is a no (section 6.3.4). The
+    score of a yes is the largest n_M/n_A among the name's components in the set, and 0 if none is
+    in it: that is not a probability of a no. So ``predict`` is yes exactly where the score is above
+    0, and a score is at least *t* ≥ ``minfrac`` exactly where a model of the same counts with
+    ``minfrac`` *t* predicts yes.
 
     After fitting, ``counts_`` has every component with its counts (schema ``counting.COUNTS``), and
     ``rules_`` the set, strongest evidence first: by n_M/n_A, then n_M, then byte order.
@@ -58,13 +58,13 @@ class NameRules(ComponentCounts):
         self.prefix = prefix
 
     def explain(self, X: Any) -> list[Rule | None]:
-        """Return for each row the rule of strongest evidence that says yes, or ``None``."""
+        """Return for each row the rule of strongest evidence for yes, or ``None``."""
         rules = self.rules_.select(["component", "n_m", "n_a"]).to_pylist()
         ranks = self._match(self._read(X)).to_pylist()
         return [None if rank is None else Rule(**rules[rank]) for rank in ranks]
 
     def decided(self) -> pa.Table:
-        """Return ``rules_`` with how many learned names each is the strongest rule of.
+        """Return ``rules_`` with the number of learned names whose strongest rule each is.
 
         Column ``decides`` is that number, ``yes`` the answer. Raises ``ValueError`` for a model
         that was loaded without its counts.
@@ -80,9 +80,10 @@ class NameRules(ComponentCounts):
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that say yes at ``threshold``, each with true."""
+        """Return the components that mean yes at ``threshold``, each with true."""
         reach = pc.greater_equal(fractions(self.rules_), threshold)
-        return [(each, True) for each in self.rules_["component"].filter(reach).to_pylist()]
+        components = self.rules_["component"].filter(reach).to_pylist()
+        return [(component, True) for component in components]
 
     def _derive(self, counts: pa.Table) -> pa.Table:
         return select_rules(counts, self.minfrac, self.mincount)
@@ -92,7 +93,7 @@ class NameRules(ComponentCounts):
         return match_components(names_of(table), rules, self.prefix)
 
     def scores(self, table: pa.Table) -> Scores:
-        """Return for each row the strongest n_M/n_A of its rules; 0 where there is none."""
+        """Return for each row the strongest n_M/n_A of its rules; 0 without any."""
         strengths = fractions(self.rules_).combine_chunks()
         scores = pc.fill_null(strengths.take(self._match(table)), 0.0)
         return np.asarray(scores, dtype=np.float64)
@@ -104,7 +105,7 @@ class NameRules(ComponentCounts):
 def select_rules(counts: pa.Table, minfrac: float, mincount: int) -> pa.Table:
     """Return the rows of ``counts`` that are kept as rules (Figure 6.3, steps 2 and 3).
 
-    Strongest evidence comes first. Raises ``ValueError`` for parameters that make no sense.
+    Strongest evidence comes first. Raises ``ValueError`` for invalid parameters.
     """
     check(Parameters, minfrac=minfrac, mincount=mincount)
     counts = counts.filter(pc.greater_equal(counts["n_m"], max(mincount, 1)))

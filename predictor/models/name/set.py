@@ -1,4 +1,4 @@
-"""The name models of all predicates, asked together."""
+"""The name models of all predicates."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class NameModels(ComponentModels[NameRules]):
     kind = "name"
     model = NameRules
     parameters = ("minfrac", "mincount", "prefix")
-    decision = math.ulp(0.0)  # any rule that matches says yes
+    decision = math.ulp(0.0)  # any matching rule is a yes
     is_baseline = True
     rules_schema = COUNTS
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
-        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        """Raise ``ValueError``, naming the expected condition, for invalid ``rules``."""
         impossible = pc.or_(pc.greater(rules["n_m"], rules["n_a"]), pc.equal(rules["n_m"], 0))
         if pc.any(impossible).as_py():
             raise ValueError("0 < n_m <= n_a")
@@ -40,13 +40,13 @@ class NameModels(ComponentModels[NameRules]):
         return [self._strongest(name) for name in creates["name"].to_pylist()]
 
     def rules(self, point: Point) -> pa.Table:
-        """Return the rules that say yes at ``point``: the strongest one in a name decides."""
+        """Return the rules for yes at ``point``: the strongest one in a name decides."""
         tables = []
         for key, model in self.items():
             threshold = self.point(key).at(point)
             decided = model.decided()
-            kept = pc.greater_equal(fractions(decided), NEVER if threshold is None else threshold)
-            tables.append(as_rules(key, decided.filter(kept)))
+            reach = pc.greater_equal(fractions(decided), NEVER if threshold is None else threshold)
+            tables.append(as_rules(key, decided.filter(reach)))
         return most_decisive_first(tables)
 
     def _strongest(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:

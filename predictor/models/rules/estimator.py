@@ -14,28 +14,28 @@ from birthmark.predictor.models.rules.model import WEIGHTS, RuleList
 
 
 class RuleModel(RuleList, CountingModel):
-    """``RuleList`` as a classifier, in which older rows may count less and less."""
+    """``RuleList`` as a classifier; older rows may count less."""
 
     def age(self, days: float) -> Self:
-        """Let ``days`` pass: every row learned so far counts 2^(-``days``/``half_life``) of itself.
+        """Let ``days`` pass: the weight of all learned rows falls by 2^(-``days``/``half_life``).
 
-        Rows that are learned afterwards count in full, so a nightly ``age(1)`` before
+        Rows that are learned afterwards have full weight, so a nightly ``age(1)`` before
         ``partial_fit`` gives a row of *d* days ago the weight 2^(-*d*/``half_life``). Components of
         less than a millionth of a row are dropped.
 
         Raises ``ValueError`` for a model without a half-life, or a negative time.
         """
         counts = self._learned()
-        kept = [pc.multiply(counts[n], self._weight(days)) for n in ("n_a", "n_m")]
-        aged = pa.table([counts["component"], *kept], schema=WEIGHTS)
+        weighted = [pc.multiply(counts[n], self._weight(days)) for n in ("n_a", "n_m")]
+        aged = pa.table([counts["component"], *weighted], schema=WEIGHTS)
         self._set_counts(aged.filter(pc.greater(aged["n_a"], TRACE)))
         return self
 
     def forget(self, X: Any, y: Any, days: float = 0) -> Self:
-        """Undo the learning of rows that ``age`` has since made ``days`` older, in all.
+        """Unlearn rows that ``age`` has since made ``days`` older in total.
 
-        Raises ``ValueError``, and leaves the model as it was, where a name was not learned, or not
-        with that label, or counts for less than rows of that age do.
+        Raises ``ValueError``, without a change, if a name was not learned, or not with that label,
+        or has less weight than rows of that age.
         """
         table = self._read(X)
         weight = self._weight(days) if days else 1.0

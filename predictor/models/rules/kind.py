@@ -11,7 +11,7 @@ from birthmark.predictor.models.kind import ModelKind
 
 
 class Against(TypedDict):
-    """A rule that contradicts: at most the share `upper` of the names with `component` have it."""
+    """A contradicting rule: at most the share `upper` of names with `component` is a yes."""
 
     component: str
     n_m: float
@@ -21,10 +21,10 @@ class Against(TypedDict):
 
 @final
 class RuleEvidence(TypedDict):
-    """The rule that decided, whose `component` was true of `n_m` of `n_a` files trained on.
+    """The rule that decided: the predicate held for `n_m` of `n_a` training files with `component`.
 
-    At least the share `lower` of such files are expected to have it. All are null where no rule
-    speaks for a yes. Counts are fractions where older files count less.
+    At least the share `lower` of such files is expected to be a yes. All are null if no rule
+    predicts yes. Counts are fractions if older files count less.
     """
 
     component: str | None
@@ -35,14 +35,17 @@ class RuleEvidence(TypedDict):
 
 
 def in_words(evidence: RuleEvidence) -> str:
-    """Return `evidence` as a phrase, such as ``tex$  in 812 of 830 files``."""
+    """Return `evidence` as a phrase, such as ``as 812 of 830 files named *.tex were``."""
     if evidence["component"] is None:
         return "no part of the name says so"
-    against = ", ".join(
-        words.rule(rule["component"], rule["n_m"], rule["n_a"]) for rule in evidence["against"]
-    )
-    rule = words.rule(evidence["component"], evidence["n_m"], evidence["n_a"])
-    return f"{rule} files; against it {against}" if against else f"{rule} files"
+    against = [
+        words.counted(words.files(rule["component"]), rule["n_m"], rule["n_a"])
+        for rule in evidence["against"]
+        if rule["n_a"] >= words.LEAST_FILES
+    ]
+    where = words.files(evidence["component"])
+    rule = words.as_were(where, evidence["n_m"], evidence["n_a"])
+    return f"{rule}; against it, {words.listed(against)} were" if against else rule
 
 
 KIND = ModelKind(

@@ -1,4 +1,4 @@
-"""A decision list over the components of names: the name-based model, with rules chosen well."""
+"""A decision list over the components of names: the name-based model with confidence limits."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from birthmark_native import decide_components, prune_components, score_componen
 _COMPONENT = COUNTS.field("component")
 
 WEIGHTS = pa.schema([_COMPONENT, *(pa.field(n, pa.float64(), False) for n in ("n_a", "n_m"))])
-"""As ``COUNTS``, but aged: the longer ago a row was learned, the less it counts."""
+"""As ``COUNTS``, but with ageing: older rows count less."""
 
 EVIDENCE = pa.schema([*WEIGHTS, *(pa.field(n, pa.float64(), False) for n in ("lower", "upper"))])
 """Rules: ``lower`` and ``upper`` are confidence limits of the share n_M/n_A."""
 
 
 class RuleList(ComponentCounts):
-    """Predict by the components of a name, each as far as its evidence goes.
+    """Predict by the components of a name, with confidence limits on each.
 
     The counts are those of ``NameRules``, and those of all names under the component ``.*``. A
     component's evidence is an interval for its share n_M/n_A: the limits of Wilson ("Probable
@@ -39,25 +39,25 @@ class RuleList(ComponentCounts):
     a rule for yes if its lower limit is at least *t*, a rule for no if its upper limit is below
     *t*, and else says nothing: 6 of 6 is more than 1 of 1.
 
-    Rules that contradict each other are weighed by what they are to the name. The whole name is
-    asked first, then the pieces between periods, the first five bytes (with ``prefix``), the last
-    piece, the first, and ``.*``. The first of these that has a rule decides; where several pieces
-    between periods have one, a no beats a yes; where nothing has one the answer is no. (Of the
-    orders that begin with the whole name this one, and of the levels 0.8, 0.9 and 0.95 this one,
-    did best within the first captured day: the fewest errors for a list of a few kilobytes.)
+    Contradicting rules have a precedence: the whole name first, then the pieces between periods,
+    the first five bytes (with ``prefix``), the last piece, the first, and ``.*``. The first of
+    these that has a rule decides. If several pieces between periods have one, a no beats a yes;
+    without any rule the answer is no. (Among the orders that begin with the whole name, and the
+    levels 0.8, 0.9 and 0.95, these did best within the first captured day: the fewest errors for a
+    list of a few kilobytes.)
 
-    The score of a name is the highest *t* at which it is a yes. So a score of at least *t* is
-    exactly a yes of the rules cut at *t*: a yes at *t* is one at every lower threshold, where there
-    are more rules for yes and fewer for no. It equals the lower limit of the deciding rule unless
-    an upper limit that was asked before is below it. ``predict`` says yes from ``threshold`` on.
+    The score of a name is the highest *t* at which it is a yes. So a score is at least *t* exactly
+    where the rules cut at *t* predict yes: lower thresholds have more rules for yes and fewer for
+    no. It equals the lower limit of the deciding rule unless an upper limit of higher precedence is
+    below it. ``predict`` is yes from ``threshold`` on.
 
-    A rule is dropped where without it the score of every name that was learned stays the same
-    (those with the least evidence are tried first, until none can go: of the rules that stay each
-    is needed, though another choice might need fewer). ``condense`` asks it only of decisions at
-    given thresholds, and leaves some kilobytes or less. Of names that were not learned the answer
-    may differ: then a rule for no or yes, which always went together with others, is missed.
+    A rule is dropped if the scores of all learned names stay the same without it. The rules of
+    least evidence are tried first, until all that stay are needed, though another choice might need
+    fewer. ``condense`` preserves only decisions at given thresholds, and leaves some kilobytes or
+    less. Names that were not learned may get another answer, if they lack the components that
+    always occurred together with a dropped rule's.
 
-    With ``half_life``, in days, rows that were learned earlier count less: ``age``.
+    With ``half_life``, in days, older rows count less: ``age``.
 
     After fitting, ``counts_`` has every component with its counts (schema ``WEIGHTS``), and
     ``rules_`` the rules, those of most names first (schema ``EVIDENCE``).
@@ -80,8 +80,8 @@ class RuleList(ComponentCounts):
     def condense(self, thresholds: Iterable[float], X: Any = None) -> Self:
         """Keep only the rules that decisions at ``thresholds`` need.
 
-        They stay the same for the names that were learned and those of ``X``. Scores then mean
-        something only beside these thresholds. What is learned later brings all rules back.
+        Decisions stay the same for the learned names and those of ``X``. Scores are then meaningful
+        only relative to these thresholds. Further learning restores all rules.
         """
         learned = self._learned()["component"].combine_chunks()
         names = [whole_names(learned).drop_null()]
@@ -93,25 +93,26 @@ class RuleList(ComponentCounts):
     def decided(self, threshold: float) -> pa.Table:
         """Return the ``rules_`` with a verdict at ``threshold``, and how much each decides.
 
-        Column ``yes`` is the verdict, ``decides`` the number of learned rows that it is decisive
-        for, by which the table is sorted, largest first.
+        Column ``yes`` is the verdict, ``decides`` the number of learned rows that it decides. The
+        table is sorted by that number, largest first.
         """
         names = whole_names(self._learned()["component"].combine_chunks())
         rules = arrays_of(self.rules_)
         by = decide_components(names.drop_null(), *rules, threshold, self.prefix)
         weights = np.asarray(self.counts_["n_a"].filter(names.is_valid()))
-        some = np.asarray(by.is_valid())
+        has_rule = np.asarray(by.is_valid())
         decides = np.bincount(
-            np.asarray(by.drop_null()), weights[some], minlength=len(self.rules_)
+            np.asarray(by.drop_null()), weights[has_rule], minlength=len(self.rules_)
         ).astype(np.float64)
         _, lower, upper = (np.asarray(column) for column in rules)
         table = self.rules_.append_column("yes", pa.array(lower >= threshold))
         table = table.append_column("decides", pa.array(decides))
-        said = pa.array((lower >= threshold) | (upper < threshold))
-        return table.filter(said).sort_by([("decides", "descending"), ("component", "ascending")])
+        verdict = pa.array((lower >= threshold) | (upper < threshold))
+        order = [("decides", "descending"), ("component", "ascending")]
+        return table.filter(verdict).sort_by(order)
 
     def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that decide at ``threshold``, and whether each says yes."""
+        """Return the components that decide at ``threshold``, each with its answer."""
         columns = (self.rules_[name].to_pylist() for name in ("component", "lower", "upper"))
         return [
             (component, lower >= threshold)
@@ -123,8 +124,8 @@ class RuleList(ComponentCounts):
         if not 0.5 < self.level < 1:
             raise ValueError(f"level must be between 0.5 and 1, not {self.level!r}")
         names = whole_names(counts["component"].combine_chunks())
-        every = counts.filter(names.is_valid())
-        total = {n: [pc.sum(every[n]).as_py() or 0.0] for n in ("n_a", "n_m")}
+        wholes = counts.filter(names.is_valid())
+        total = {n: [pc.sum(wholes[n]).as_py() or 0.0] for n in ("n_a", "n_m")}
         counts = pa.concat_tables([counts, pa.table({"component": [ANY]} | total, schema=WEIGHTS)])
         limits = interval(np.asarray(counts["n_m"]), np.asarray(counts["n_a"]), self.level)
         evidence = pa.table([*counts.columns, *limits], schema=EVIDENCE)
@@ -141,7 +142,7 @@ class RuleList(ComponentCounts):
 def interval(n_m: Floats, n_a: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the lower and upper limit of the share ``n_m``/``n_a`` (Wilson 1927, equation 8).
 
-    Each holds with confidence ``level``. Where nothing was counted they are 0 and 1.
+    Each holds with confidence ``level``. Without counts they are 0 and 1.
     """
     z2 = NormalDist().inv_cdf(level) ** 2
     share = n_m / np.maximum(n_a, TRACE)
@@ -152,10 +153,10 @@ def interval(n_m: Floats, n_a: Floats, level: float) -> tuple[Floats, Floats]:
 
 
 def condensed(names: pa.Array, rules: pa.Table, thresholds: Floats, prefix: bool) -> pa.Table:
-    """Return those of ``rules`` that decisions about ``names`` at ``thresholds`` need.
+    """Return the ``rules`` that decisions about ``names`` at ``thresholds`` need.
 
-    The thresholds are in ascending order; at 0 everything is a yes, whatever the rules. A rule
-    says something if it reaches any of them, or falls short of any.
+    The thresholds ascend; at 0 everything is a yes. A rule decides at a threshold if its lower
+    limit reaches it, or its upper limit is below it.
     """
     thresholds = thresholds[thresholds > 0]
     limits = (np.asarray(rules[n]) for n in ("lower", "upper"))
@@ -164,14 +165,14 @@ def condensed(names: pa.Array, rules: pa.Table, thresholds: Floats, prefix: bool
     place = place[_least_first(rules.take(place))]
     low, high = (pa.array(rank[place], pa.uint32()) for rank in (lower, upper))
     component = rules["component"].take(place).combine_chunks()
-    kept = prune_components(names, component, low, high, len(thresholds), prefix)
-    return rules.take(place[np.asarray(kept)][::-1]).combine_chunks()
+    needed = prune_components(names, component, low, high, len(thresholds), prefix)
+    return rules.take(place[np.asarray(needed)][::-1]).combine_chunks()
 
 
 def _least_first(rules: pa.Table) -> Ints:
-    """Return the order in which ``rules`` are tried: of equal evidence, the longer one first.
+    """Return the order in which ``rules`` are tried for removal: least evidence first.
 
-    It is about fewer names.
+    At a tie the longer component comes first, which matches fewer names.
     """
     length = pc.binary_length(rules["component"])
     keys = pa.table({"n_a": rules["n_a"], "length": length, "component": rules["component"]})

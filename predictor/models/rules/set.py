@@ -1,4 +1,4 @@
-"""The rule models of all predicates, asked together."""
+"""The rule models of all predicates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RuleModels(ComponentModels[RuleList]):
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
-        """Raise ``ValueError``, saying what was expected, where ``rules`` make no sense."""
+        """Raise ``ValueError``, naming the expected condition, for invalid ``rules``."""
         pairs = [*pairwise((0.0, rules["lower"], rules["upper"], 1.0))]
         pairs += [*pairwise((0.0, rules["n_m"], rules["n_a"]))]
         if not all(pc.all(pc.less_equal(*pair), min_count=0).as_py() for pair in pairs):
@@ -50,7 +50,7 @@ class RuleModels(ComponentModels[RuleList]):
         self.__dict__.pop("rows", None)
 
     def scores(self, creates: pa.Table, keys: Iterable[str] | None = None) -> dict[str, Scores]:
-        """Return for each row how sure the models of ``keys`` (None: all) are, from 0 to 1."""
+        """Return for each row the scores of the models of ``keys`` (None: all), from 0 to 1."""
         names = names_of(self.columns(creates)).dictionary_encode("encode")
         places = np.asarray(names.indices)
         distinct = pa.table({"name": names.dictionary})
@@ -67,29 +67,29 @@ class RuleModels(ComponentModels[RuleList]):
         )
 
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
-        """Return the rule that makes the score (``None``: there is none), and who contradicts it.
+        """Return the rule that gives the score (``None``: no rule), and those that contradict it.
 
-        Its ``lower`` limit is the score, but where one in ``against`` that was asked before it has
-        an ``upper`` limit below.
+        Its ``lower`` limit is the score, unless a rule in ``against`` of higher precedence has an
+        ``upper`` limit below.
         """
         return [self._weighed(name) for name in creates["name"].to_pylist()]
 
     def _weighed(self, name: bytes | None) -> dict[str, tuple[float, dict[str, Any]]]:
         prefix = any(model.prefix for model in self.values())
         roles = [*([] if name is None else rank_components(name, prefix)), [ANY]]
-        found: dict[str, list[list[dict[str, Any]]]] = {key: [] for key in self}
+        rules_by_role: dict[str, list[list[dict[str, Any]]]] = {key: [] for key in self}
         for role in roles:
-            rules: dict[str, list[dict[str, Any]]] = {}
+            matching: dict[str, list[dict[str, Any]]] = {}
             for component in role:
                 for key, rank in self.index.get(component, ()):
-                    rules.setdefault(key, []).append(self.rows[key][rank])
-            for key, own in rules.items():
-                found[key].append(own)
-        return {key: weigh(own) for key, own in found.items()}
+                    matching.setdefault(key, []).append(self.rows[key][rank])
+            for key, rules in matching.items():
+                rules_by_role[key].append(rules)
+        return {key: weigh(by_role) for key, by_role in rules_by_role.items()}
 
 
 def weigh(roles: list[list[dict[str, Any]]]) -> tuple[float, dict[str, Any]]:
-    """Return the score that rules give, by role in order of precedence, and the evidence for it."""
+    """Return the score of rules, given by role in order of precedence, and its evidence."""
     score, ceiling, best = 0.0, 1.0, None
     for role in roles:
         strongest = max(role, key=lambda rule: float(rule["lower"]))

@@ -59,7 +59,7 @@ DAMAGED = (
 
 
 def secrets() -> list[bytes]:
-    """Everything of the trace that must not be found in what was made of it, in every form."""
+    """Everything in the trace that must not appear in its anonymized form, in every encoding."""
     found = [word.encode() for word in WORDS] + [host.encode() for host in HOSTS]
     found += [part.split(".")[0].encode() for part in (CLIENT, SERVER)]
     for number in (*USERS, *GROUPS):
@@ -71,5 +71,5 @@ def secrets() -> list[bytes]:
 
 
 def leaks(content: bytes) -> list[bytes]:
-    """Return the secrets that stand somewhere in bytes."""
+    """Return the secrets that occur in bytes."""
     return [secret for secret in secrets() if secret in content]

@@ -1,6 +1,8 @@
 """The claim: models of name components are right exactly as often on the anonymized trace.
 
 The forest is not: it looks at lengths, digits and shapes of names, which anonymizing takes away.
+
+Tests also data/anonymize/run.py.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from birthmark.training.learn.train import fit, read_lives
 pytestmark = pytest.mark.deep
 
 SMALL = {"trees": 4, "rounds": 2}
-"""Parameters of the forest, which is not what is tested here."""
+"""Parameters of the forest, which is not under test here."""
 
 COMPONENTS = pa.array(["name", "able", "rules"])
 """The kinds of models that know names by their components alone."""
@@ -43,7 +45,7 @@ def of_components(table: pa.Table) -> pa.Table:
 
 
 def forest_correct(table: pa.Table) -> float:
-    """Return how often the forest is right, in percent, over all predicates."""
+    """Return the forest's accuracy in percent, over all predicates."""
     own = table.filter(pc.equal(table["model"], "forest"))
     return float(pc.mean(own["correct"]).as_py())
 

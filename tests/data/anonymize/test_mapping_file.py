@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.anonymize import MappingError, Settings, opened
+from birthmark.data.anonymize import MappingError, Settings, open_mapping
 
 
 def made(path: Path, **options: object) -> Path:
-    with opened(path, **options) as file:  # type: ignore[arg-type]
+    with open_mapping(path, **options) as file:  # type: ignore[arg-type]
         file.mapping.name(b"prediction.tex")
         file.save()
     return path
@@ -51,7 +51,7 @@ def test_one_that_others_may_read_is_refused_and_left(tmp_path: Path, mode: int)
     path = made(tmp_path / "mapping")
     before = path.read_bytes()
     path.chmod(mode)
-    with pytest.raises(MappingError, match=f"mapping: its mode is {mode:04o}.*expected 0600"):
+    with pytest.raises(MappingError, match=f"mapping: mode {mode:04o}.*expected 0600"):
         made(path)
     assert path.read_bytes() == before
     assert stat.S_IMODE(path.stat().st_mode) == mode
@@ -87,8 +87,8 @@ def test_it_is_not_used_by_two_at_once(tmp_path: Path) -> None:
     held = """
 import sys
 from pathlib import Path
-from birthmark.data.anonymize import opened
-with opened(Path(sys.argv[1])):
+from birthmark.data.anonymize import open_mapping
+with open_mapping(Path(sys.argv[1])):
     print(flush=True)
     sys.stdin.read()
 """
@@ -103,7 +103,7 @@ with opened(Path(sys.argv[1])):
     made(path)
 
 
-def test_what_stays_cannot_change_once_there_is_a_mapping(tmp_path: Path) -> None:
+def test_exemptions_cannot_change_once_there_is_a_mapping(tmp_path: Path) -> None:
     path = made(tmp_path / "mapping", settings=Settings(names=("CVS",)))
     before = path.read_bytes()
     made(path, settings=Settings(names=("CVS",)))
@@ -117,7 +117,7 @@ def test_what_stays_cannot_change_once_there_is_a_mapping(tmp_path: Path) -> Non
 
 
 def test_its_owner_can_look_names_up(tmp_path: Path) -> None:
-    with opened(tmp_path / "mapping") as file:
+    with open_mapping(tmp_path / "mapping") as file:
         image = file.mapping.name(b'Sent "Items"').decode()
         file.save()
     text = (tmp_path / "mapping").read_text()

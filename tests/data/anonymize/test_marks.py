@@ -1,4 +1,4 @@
-"""What was generated says so when it is anonymized, and says no more."""
+"""Marks of generated data survive anonymization, and carry nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What stays as it is: read strictly, since a misspelt word would leave a name in the open."""
+"""The settings of what stays: read strictly, since a misspelt word would expose a name.
+
+Tests also data/common/setting_files.py.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.data.anonymize import Settings, opened, read_settings
+from birthmark.data.anonymize import Settings, open_mapping, read_settings
 
 
 def read(tmp_path: Path, text: str) -> Settings:
@@ -25,7 +28,7 @@ def test_a_list_takes_the_place_of_the_default_one(tmp_path: Path) -> None:
 
 def test_the_thesiss_examples_stay_by_default(tmp_path: Path) -> None:
     """Section 3.6.1: CVS, .inbox, .pinerc, components such as lock; root, daemon, wheel."""
-    with opened(tmp_path / "mapping") as file:
+    with open_mapping(tmp_path / "mapping") as file:
         for name in (b"CVS", b".inbox", b".pinerc", b".inbox.lock"):
             assert file.mapping.name(name) == name
         assert file.mapping.name(b"lock.tex").startswith(b"lock.")
@@ -44,13 +47,13 @@ def test_the_thesiss_examples_stay_by_default(tmp_path: Path) -> None:
         ("names = [", "keep.toml: expected a TOML file"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_invalid_settings_are_named(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read(tmp_path, text)
 
 
 def test_without_prefixes_only_whole_pieces_are_alike(tmp_path: Path) -> None:
-    with opened(tmp_path / "mapping", Settings(prefix=False)) as file:
+    with open_mapping(tmp_path / "mapping", Settings(prefix=False)) as file:
         images = [file.mapping.name(name) for name in (b"a", b"ab", b"predict.c", b"predictor.c")]
     assert len({len(image.partition(b".")[0]) for image in images}) == 1
     assert images[2].partition(b".")[2] == images[3].partition(b".")[2]

@@ -1,4 +1,4 @@
-"""Operations, files and names: in every column, partition and file beside them."""
+"""Operations, files and names: in every column, partition and other file of a dataset."""
 
 from __future__ import annotations
 
@@ -116,12 +116,12 @@ def test_all_ways_lead_to_the_same_tables(trace: Path, dataset: Path, tmp_path: 
     assert read_table(tmp_path / "b", "files").num_rows == read_table(dataset, "files").num_rows > 0
 
 
-def test_what_is_kept_is_as_it_was(dataset: Path, tmp_path: Path) -> None:
+def test_columns_to_keep_do_not_change(dataset: Path, tmp_path: Path) -> None:
     anonymize([str(dataset)], str(tmp_path / "out"), tmp_path / "mapping")
     for table, schema in TABLES.items():
-        kept = [each.name for each in schema if COLUMNS.get(each.name) == "keep"]
+        unchanged = [each.name for each in schema if COLUMNS.get(each.name) == "keep"]
         before, after = (
-            read_table(each, table).select(kept) for each in (dataset, tmp_path / "out")
+            read_table(each, table).select(unchanged) for each in (dataset, tmp_path / "out")
         )
         assert before.equals(after)
 
@@ -186,7 +186,7 @@ def test_a_treatment_that_does_not_fit_a_column_is_refused(
         mapping.batch(batch, {})
 
 
-def test_what_is_to_be_left_out_is(dataset: Path, tmp_path: Path) -> None:
+def test_omitted_values_are_left_out(dataset: Path, tmp_path: Path) -> None:
     settings = Settings(omit=("names", "users", "groups", "addresses"))
     summary = anonymize([str(dataset)], str(tmp_path / "out"), tmp_path / "mapping", settings)
     check_no_leaks(tmp_path / "out")

@@ -128,7 +128,7 @@ def test_handles_may_stay(trace: Path, tmp_path: Path) -> None:
     assert handles.findall((tmp_path / "out").read_text()) == handles.findall(TEXT)
 
 
-def test_what_is_to_be_left_out_is(trace: Path, tmp_path: Path) -> None:
+def test_omitted_values_are_left_out(trace: Path, tmp_path: Path) -> None:
     settings = Settings(omit=("names", "users", "groups", "addresses"))
     anonymize([str(trace)], str(tmp_path / "out"), tmp_path / "mapping", settings)
     text = (tmp_path / "out").read_text()
@@ -174,7 +174,7 @@ def test_several_texts_become_one(trace: Path, tmp_path: Path) -> None:
 
 
 def limit_files(size: int) -> None:
-    """Let no file grow beyond a size: writing fails then as on a full disk (errno EFBIG)."""
+    """Limit the size of files, so that writing fails as on a full disk (errno EFBIG)."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
@@ -204,7 +204,7 @@ def test_a_full_disk_leaves_what_was_there(trace: Path, tmp_path: Path) -> None:
     assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
 
 
-def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_other_formats_than_text_are_refused(tmp_path: Path) -> None:
     refused = run("-", "--mapping", tmp_path / "mapping", "--out", "-", stdin=b"\x01\x02\x03")
     assert refused.returncode == 1
     assert refused.stderr == b"birthmark: -: expected nfsdump text\n"

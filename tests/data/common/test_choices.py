@@ -1,10 +1,10 @@
-"""A word that is none of those there are is refused, with the one that may be meant."""
+"""Unknown words are refused, with a suggestion."""
 
 from __future__ import annotations
 
 import pytest
 
-from birthmark.data.common.choices import expect, meant
+from birthmark.data.common.choices import did_you_mean, expect
 
 PREDICATES = ("lock", "size=zero", "name:lock", "HotName")
 
@@ -23,8 +23,8 @@ def test_another_is_refused_with_the_one_that_is_like_it_and_with_all_there_are(
 
 
 def test_nothing_is_proposed_that_is_not_like_it() -> None:
-    assert meant("colour", PREDICATES) == ""
+    assert did_you_mean("colour", PREDICATES) == ""
 
 
 def test_a_word_in_other_letters_may_be_meant() -> None:
-    assert meant("HOTNAME", PREDICATES) == " (did you mean 'HotName'?)"
+    assert did_you_mean("HOTNAME", PREDICATES) == " (did you mean 'HotName'?)"

@@ -1,9 +1,13 @@
-"""What is written aside takes its place whole, or not at all."""
+"""Temporary files replace their targets completely, or not at all.
+
+Tests also data/common/descriptors.py.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,19 +17,19 @@ from birthmark.data.common import durable
 from tests.waiting import eventually
 
 
-def test_what_was_written_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+def test_a_written_file_replaces_the_old_one(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old")
-    with durable.replaced(target) as aside:
-        aside.write_text("new")
+    with durable.replaced(target) as temporary:
+        temporary.write_text("new")
         assert target.read_text() == "old"
     assert target.read_text() == "new"
     assert list(tmp_path.iterdir()) == [target]
 
 
 def half_written(target: Path, error: Exception) -> None:
-    with durable.replaced(target) as aside:
-        aside.write_text("half")
+    with durable.replaced(target) as temporary:
+        temporary.write_text("half")
         raise error
 
 
@@ -40,19 +44,38 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
 
 def test_an_error_names_what_was_to_be_written(tmp_path: Path) -> None:
     target = tmp_path / "none" / "out.txt"
-    with pytest.raises(FileNotFoundError) as raised, durable.replaced(target) as aside:
-        aside.write_text("x")
+    with pytest.raises(FileNotFoundError) as raised, durable.replaced(target) as temporary:
+        temporary.write_text("x")
     assert raised.value.filename == str(target)
     with pytest.raises(FileNotFoundError) as raised:
         durable.write_text(target, "x")
     assert raised.value.filename == str(target)
 
 
+def test_an_error_of_a_full_disk_names_what_was_written(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left") as raised, durable.error_context(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert raised.value.filename == str(tmp_path)
+    with pytest.raises(OSError, match="No space left") as raised, durable.error_context(tmp_path):
+        raise OSError(errno.ENOSPC, "No space left on device", "own")
+    assert raised.value.filename == "own"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "x" * 255])
+def test_a_file_is_replaced_on_a_host_of_any_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: name)
+    with durable.replaced(tmp_path / "file") as temporary:
+        temporary.write_text("new")
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
 def test_a_directory_is_replaced_as_a_file_is(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    with durable.replaced(target) as aside:
-        aside.mkdir()
-        (aside / "part").write_text("x")
+    with durable.replaced(target) as temporary:
+        temporary.mkdir()
+        (temporary / "part").write_text("x")
     assert (target / "part").read_text() == "x"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
@@ -70,7 +93,7 @@ def test_a_private_directory_is_open_to_its_owner_and_group_alone(
     assert place.stat().st_mode & 0o777 == mode
     place.chmod(0o755)
     durable.private(place)
-    assert place.stat().st_mode & 0o777 == 0o755, "who owns it has said so"
+    assert place.stat().st_mode & 0o777 == 0o755, "its owner chose so"
 
 
 def test_a_file_is_made_with_the_mode_owner_and_group_of_another(tmp_path: Path) -> None:
@@ -114,7 +137,7 @@ def test_a_directory_stays_with_what_was_put_into_it(tmp_path: Path) -> None:
     assert list((tmp_path / "own").iterdir()) == [tmp_path / "own" / "file"]
 
 
-def test_who_waited_for_a_directory_that_was_removed_makes_it_again(
+def test_a_waiting_process_makes_a_removed_directory_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     own = tmp_path / "own"
@@ -126,7 +149,7 @@ def test_who_waited_for_a_directory_that_was_removed_makes_it_again(
     with ThreadPoolExecutor(1) as pool:
         with durable.alone_in(own):
             waiting = pool.submit(second)
-            assert eventually(lambda: "another process writes there; waiting" in caplog.text)
+            assert eventually(lambda: "another process is writing there; waiting" in caplog.text)
             assert not waiting.done()
         assert waiting.result(timeout=60)
     assert not own.exists()

@@ -18,6 +18,6 @@ def test_durations(text: str, micros: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["5", "m", "0s", "-1m", "5 m", "1" * 30 + "d"])
-def test_what_is_no_duration_is_refused_by_its_text(text: str) -> None:
+def test_invalid_durations_are_refused_by_their_text(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         duration(text)

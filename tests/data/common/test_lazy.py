@@ -1,4 +1,4 @@
-"""Names that a package offers from its modules."""
+"""Lazy exports of packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast something went."""
+"""Rates."""
 
 from __future__ import annotations
 

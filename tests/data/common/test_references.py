@@ -24,22 +24,22 @@ def test_a_reference_is_a_module_and_a_name_in_it() -> None:
         ("nowhere:at_all", "No module named 'nowhere': install the package .* PYTHONPATH$"),
         ("json:nothing", "expected package.module:name: .*nothing"),
         (":dumps", "expected package.module:name"),
-        ("dumps", "an entry point of the group 'birthmark.predicates', of which there are: none"),
+        ("dumps", "an entry point of the group 'birthmark.predicates', which has: none"),
     ],
 )
-def test_what_is_not_there_is_named(reference: str, reason: str) -> None:
+def test_missing_references_are_named(reference: str, reason: str) -> None:
     with pytest.raises(ValueError, match=f"^'{reference}': .*{reason}"):
         imported(reference, GROUP)
 
 
-def test_what_can_be_found_by_its_name_has_a_reference() -> None:
+def test_importable_objects_have_a_reference() -> None:
     for thing in (json.dumps, collections.OrderedDict, Path.touch):
         reference = reference_to(thing)
         assert reference is not None
         assert imported(reference, GROUP) is thing
 
 
-def test_what_is_defined_in_a_function_has_none() -> None:
+def test_objects_defined_in_a_function_have_no_reference() -> None:
     def inner() -> None: ...
 
     assert reference_to(inner) is None

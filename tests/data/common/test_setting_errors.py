@@ -1,4 +1,7 @@
-"""What is wrong with settings, in words."""
+"""Messages about invalid settings.
+
+Tests also data/common/setting_names.py.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,16 @@ def wrong(**inner: object) -> list[str]:
 
 
 def test_a_reason_names_the_place_and_what_was_found() -> None:
-    (said,) = wrong(size="much")
-    assert said.startswith("inner.size: Input should be a valid integer")
-    assert said.endswith(", found 'much'")
+    (message,) = wrong(size="much")
+    assert message.startswith("inner.size: Input should be a valid integer")
+    assert message.endswith(", found 'much'")
 
 
 def test_our_own_words_stand_alone() -> None:
     assert wrong(size=1, unit="kB") == ["inner: expected bytes"]
 
 
-def test_a_setting_that_is_missing_or_unknown_is_told_without_all_the_others() -> None:
+def test_a_missing_or_unknown_setting_is_named_without_the_others() -> None:
     assert wrong(sise=1) == ["inner.size: Field required", "inner.sise: there is no such setting"]
 
 

@@ -16,7 +16,7 @@ def test_a_size_is_bytes_or_has_a_binary_unit(text: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["4Q", "", "M", "-1", "1e3", "4 MB 2", "٤M"])
-def test_what_is_no_size_is_refused_with_what_was_expected(text: str) -> None:
+def test_invalid_sizes_are_refused_with_the_expected_form(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no size: expected bytes, or a number with K, M, G"):
         size(text)
 
@@ -31,5 +31,5 @@ def test_what_is_no_size_is_refused_with_what_was_expected(text: str) -> None:
         (1 << 50, "1,024 TB"),
     ],
 )
-def test_bytes_are_told_as_a_size(count: int, expected: str) -> None:
+def test_bytes_are_shown_as_a_size(count: int, expected: str) -> None:
     assert in_words(count) == expected

@@ -1,4 +1,4 @@
-"""Rows added up."""
+"""Sums of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of others, as people may see it."""
+"""Escapes for untrusted text that people see."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from birthmark.data.common.visible import visible, visible_lines
 
 
-def test_what_prints_stays_as_it_is() -> None:
+def test_printable_text_does_not_change() -> None:
     assert visible("größer [bold] :x: \\x1b") == "größer [bold] :x: \\x1b"
 
 
-def test_what_a_terminal_obeys_and_what_turns_text_around_is_escaped() -> None:
+def test_control_and_direction_characters_are_escaped() -> None:
     assert visible("a\x1b[31m\r\n\x7f\x9b\u202e\u2066b") == r"a\x1b[31m\r\n\x7f\x9b\u202e\u2066b"
 
 

@@ -1,4 +1,4 @@
-"""A dataset holds what the records of its ingests name, whoever else writes, and nothing else."""
+"""A dataset consists of the files that its ingest records name, and of nothing else."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def files(directory: Path) -> dict[Path, bytes]:
 
 
 def without_files_named(dataset: Path) -> None:
-    """Make the records of a dataset as they were before they named files."""
+    """Rewrite a dataset's records in the form before they named files."""
     for path in (dataset / "ingests").iterdir():
         record = json.loads(path.read_text())
         del record["written"]
         path.write_text(json.dumps(record))
 
 
-def test_of_two_ingests_at_once_both_are_there(days: list[Path], tmp_path: Path) -> None:
+def test_two_simultaneous_ingests_are_both_complete(days: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     with subprocess.Popen([*INGEST, "-", "--out", out], stdin=subprocess.PIPE) as first:
         assert first.stdin
@@ -59,7 +59,7 @@ def test_of_two_ingests_at_once_both_are_there(days: list[Path], tmp_path: Path)
         with subprocess.Popen([*INGEST, days[1], "--out", out], stderr=subprocess.PIPE) as second:
             assert second.stderr
             assert second.stderr.readline().decode() == (
-                f"{out}: another process writes there; waiting until it is done\n"
+                f"{out}: another process is writing there; waiting for it\n"
             )
             first.stdin.write(days[0].read_bytes())
             first.stdin.close()
@@ -137,7 +137,7 @@ def test_a_damaged_record_is_named(days: list[Path], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../precious", "/precious"])
-def test_what_a_killed_ingest_names_outside_of_the_dataset_is_not_removed(
+def test_files_outside_the_dataset_are_never_removed(
     name: str, days: list[Path], tmp_path: Path
 ) -> None:
     left = tmp_path / "out" / ".ingest-0001"
@@ -188,7 +188,7 @@ def test_where_a_move_fails_those_before_it_are_undone(days: list[Path], tmp_pat
 def test_all_is_on_the_disk_before_the_record_is_in_its_place(
     days: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power cut cannot be had in a test: what is flushed before which move is written down."""
+    """A test cannot cut the power, so it records what is flushed before each rename."""
     done: list[tuple[str, Path]] = []
     sync, replace = ingests.durable.sync, Path.replace
 

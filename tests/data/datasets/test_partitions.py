@@ -1,7 +1,8 @@
-"""Servers and days that are too many stand together, and none of their rows is lost."""
+"""Surplus servers and days share a partition, and none of their rows is lost."""
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ def call(time: float, server: int, xid: int) -> str:
 
 
 def many(path: Path, servers: int, real: int = 500) -> Path:
-    """Write a trace of forged packets to so many servers, and after them the traffic of one."""
+    """Write a trace of forged packets to ``servers`` servers, then the traffic of a real one."""
     forged = [call(START + n / 1000, 0x100000 + n, n) for n in range(servers)]
     own = [call(START + 60 + n / 1000, 0x30, n) for n in range(real)]
     path.write_text("".join(forged + own))
@@ -35,22 +36,36 @@ def folders(dataset: Path, table: str) -> set[str]:
 
 
 @pytest.mark.deep
-def test_two_thousand_servers_make_no_more_partitions_than_are_kept_apart(tmp_path: Path) -> None:
+def test_two_thousand_servers_share_a_bounded_number_of_partitions(tmp_path: Path) -> None:
     trace = many(tmp_path / "trace", 2000)
     summary = ingest([trace], tmp_path / "whole")
     decode(trace, tmp_path / "decoded")
     combined = combine([tmp_path / "decoded"], tmp_path / "combined")
-    for dataset, told in ((tmp_path / "whole", summary), (tmp_path / "combined", combined)):
-        kept = folders(dataset, "operations")
-        assert len(kept) <= SERVERS + 1
-        assert {OTHERS, "30"} <= kept, "the server with most traffic is kept apart"
+    for dataset, found in ((tmp_path / "whole", summary), (tmp_path / "combined", combined)):
+        servers_apart = folders(dataset, "operations")
+        assert len(servers_apart) <= SERVERS + 1
+        assert {OTHERS, "30"} <= servers_apart, "the server with most traffic is separate"
         operations = read_table(dataset, "operations", ["server", "time"])["server"].to_pylist()
         assert len(operations) == 2500
         assert operations.count("30") == 500
-        assert operations.count(OTHERS) == told.others["rows"] == 2001 - SERVERS
-        assert told.others["servers"] == 2001 - SERVERS
-        assert folders(dataset, "loss") <= kept
+        assert operations.count(OTHERS) == found.others["rows"] == 2001 - SERVERS
+        assert found.others["servers"] == 2001 - SERVERS
+        assert folders(dataset, "loss") <= servers_apart
         assert len(list(dataset.rglob("*.parquet"))) <= 3 * (SERVERS + 2)
+
+
+def test_counts_of_forged_servers_are_bounded_and_add_up() -> None:
+    places, batches, forged = Partitions(), 50, 10_000
+    tracemalloc.start()
+    for batch in range(batches):
+        rows = {f"{batch}.{number}": 1 for number in range(forged)}
+        places.meet(rows | {"real": 10})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    total = batches * (forged + 10)
+    assert peak < 30 << 20
+    assert places.traffic()["real"] == 10 * batches
+    assert places.others()["rows"] + sum(places.traffic().values()) == total
 
 
 def test_a_server_that_comes_late_with_more_traffic_displaces_one_with_little(
@@ -81,7 +96,7 @@ def test_days_that_are_too_many_stand_together(tmp_path: Path) -> None:
     assert len(read_table(tmp_path / "dataset", "operations", ["time"])) == days
 
 
-def test_a_day_of_no_year_from_1_to_9999_is_said() -> None:
+def test_a_day_outside_the_years_1_to_9999_is_an_error() -> None:
     words, times = pa.array(["s"]).dictionary_encode(), pa.array([2**63 - 1], TIME)
     batch = pa.record_batch({"server": words, "time": times})
     with pytest.raises(ValueError, match="the years 1 to 9999"):

@@ -1,3 +1,5 @@
+"""Tests also data/datasets/row_groups.py."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -20,7 +22,7 @@ def test_a_trace_in_which_no_file_lived_makes_a_dataset_without_rows(tmp_path: P
 
 
 def test_others_than_owner_and_group_see_nothing_of_a_dataset(tmp_path: Path) -> None:
-    """Nor of its quarantine, which is in it."""
+    """The quarantine is in the dataset, so it is protected, too."""
     trace = tmp_path / "trace.txt"
     trace.write_text(CALL + "1003680000.1 no record\n")
     ingest([trace], tmp_path / "dataset")
@@ -28,7 +30,7 @@ def test_others_than_owner_and_group_see_nothing_of_a_dataset(tmp_path: Path) ->
     assert (tmp_path / "dataset").stat().st_mode & 0o007 == 0
     (tmp_path / "dataset").chmod(0o755)
     ingest([trace], tmp_path / "dataset")
-    assert (tmp_path / "dataset").stat().st_mode & 0o777 == 0o755, "its owner has said so"
+    assert (tmp_path / "dataset").stat().st_mode & 0o777 == 0o755, "its owner chose so"
 
 
 def test_a_directory_that_is_no_dataset_is_named(tmp_path: Path) -> None:

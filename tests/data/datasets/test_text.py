@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from birthmark.data.datasets import read_files, read_names, read_table, with_text
+from birthmark.data.datasets import as_text, read_files, read_names, read_table, with_text
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import FILES, OPERATIONS
@@ -35,6 +35,16 @@ def test_every_column_of_names_has_its_text_and_handles_have_none() -> None:
     texts = [name for name in names if name.endswith("_text") and name not in OPERATIONS.names]
     assert {"name_text", "name2_text", "target_text", "owner_name_text"} <= set(texts)
     assert not {"fh_text", "dir_fh_text", "cookie_verifier_text"} & set(texts)
+
+
+def test_a_table_for_csv_has_no_bytes() -> None:
+    handles = pa.array([b"\x01\xff", *[None] * 5], pa.binary())
+    table = pa.table({"name": pa.array(NAMES, pa.binary()), "fh": handles, "size": range(6)})
+    text = as_text(table)
+    assert text.column_names == ["name", "fh", "size"]
+    assert text["name"].to_pylist() == TEXTS
+    assert text["fh"].to_pylist() == ["01ff", *[None] * 5]
+    assert "b'" not in text.to_pandas().to_csv()
 
 
 def test_a_dataset_is_read_into_pandas_with_text(day: Path) -> None:

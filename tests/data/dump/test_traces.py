@@ -1,4 +1,7 @@
-"""nfsdump text out: as the tool prints it, and text through the tables as it was."""
+"""Dumps as nfsdump text: as the tool prints it, and text through the tables unchanged.
+
+Tests also data/dump/tables.py.
+"""
 
 from __future__ import annotations
 
@@ -137,8 +140,11 @@ def reply_fields(draw: st.DrawFn, op: str, version: int, padded: bool) -> list[s
 
 
 @st.composite
-def exchange(draw: st.DrawFn, xid: int) -> list[str]:
-    """A call and its reply in one style; one of them may be missing, or come twice."""
+def exchange(draw: st.DrawFn, xid: int, since: int) -> list[str]:
+    """A call and its reply in one style; one of them may be missing, or come twice.
+
+    They come within ten minutes of ``since``: times that lie hours apart would be set aside.
+    """
     version = draw(st.sampled_from([2, 3]))
     number, op = draw(st.sampled_from(list(enumerate((V3 if version == 3 else V2).split()))))
     padded, two = draw(st.booleans()), draw(st.booleans())
@@ -147,13 +153,13 @@ def exchange(draw: st.DrawFn, xid: int) -> list[str]:
     shown = f"{xid:08x}" if draw(st.booleans()) else f"{xid:x}"
     procedure = f"{number:02x}" if two else f"{number:x}"
     way = draw(st.sampled_from("UT"))
-    seconds = 1_063_065_600 + draw(st.integers(-40_000, 40_000))  # on both sides of 2003-09-09
+    seconds = since + draw(st.integers(0, 600))
     call = f"{seconds}.{draw(MICROS):06d} {client} {server} {way} C{version} {shown}"
     reply = f"{seconds + 1}.{draw(MICROS):06d} {server} {client} {way} R{version} {shown}"
     wanted = keys(CALL_KEYS if version == 3 else CALL_KEYS_2).get(op, [])
     asked = draw(fields(["file" if op == "commit" else "fh", *wanted, "euid", "egid"], padded))
     status = draw(st.sampled_from(["OK", "OK", "2", "46"]))
-    told = [] if op == "null" else [status, *draw(reply_fields(op, version, padded))]
+    results = [] if op == "null" else [status, *draw(reply_fields(op, version, padded))]
     style = draw(st.integers(0, 2))
     con, size = draw(st.integers(0, 1500)), draw(st.integers(0, 65535))
     code = "0" if op == "null" or status == "OK" else status
@@ -170,7 +176,7 @@ def exchange(draw: st.DrawFn, xid: int) -> list[str]:
     gap = " " if draw(st.booleans()) else ""
     lines = [
         " ".join([call, procedure, op, *asked, trailer]),
-        " ".join([reply, procedure, op, *told, gap + answer, trailer]),
+        " ".join([reply, procedure, op, *results, gap + answer, trailer]),
     ]
     which = draw(st.sampled_from([[0, 1], [0, 1], [0], [1], [0, 0, 1], [0, 1, 1], [1, 0]]))
     return [lines[at] for at in which]
@@ -183,7 +189,8 @@ def test_every_well_formed_line_comes_back_through_the_tables(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     xids = data.draw(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=6, unique=True))
-    text = [line for xid in xids for line in data.draw(exchange(xid))]
+    since = 1_063_065_600 + data.draw(st.integers(-40_000, 40_000))  # around 2003-09-09
+    text = [line for xid in xids for line in data.draw(exchange(xid, since))]
     content = "".join(f"{line}\n" for line in ["# a comment", *text]).encode("latin-1")
     folder = tmp_path_factory.mktemp("identity")
     (folder / "trace").write_bytes(content)
@@ -258,13 +265,13 @@ ADDED = {
     "write": "RPC records over 16,384 bytes are dropped",
     "unknown": "replies are called so that were not joined to their calls: left out of both",
 }
-"""What the reference lacks, by README.md beside it: so much may be printed besides."""
+"""The reference's gaps, according to README.md next to it: additional lines that may appear."""
 
 
 def reference(shared: Path, name: str) -> list[str]:
-    """The reference's lines, but for those that README.md beside them says are wrong."""
+    """The reference's lines, except those that README.md next to it calls wrong."""
     packed = (shared / "reference" / "nfsdump2" / f"{name}.txt.xz").read_bytes()
-    kept = []
+    correct = []
     for line in lzma.decompress(packed).decode().splitlines():
         found = line.split()
         if line.startswith("XX Not Auth_Unix"):  # calls with AUTH_NONE
@@ -273,18 +280,18 @@ def reference(shared: Path, name: str) -> list[str]:
             continue
         if found[7] in ("unknown", "mnt"):  # their replies; MOUNT
             continue
-        kept.append(without_lengths(line))
-    return kept
+        correct.append(without_lengths(line))
+    return correct
 
 
 def without_lengths(line: str) -> str:
-    """A line without its trailer, whose lengths the original knows and we do not."""
+    """A line without its trailer, whose lengths only the original tool knows."""
     bare = re.sub(r"( status=\S+ pl=\S+)? con=\d+ len=\d+( LONGPKT-\d+)?$", "", line)
     return re.sub(r"( status=XXX pl = XXX)? con = XXX len = XXX$", "", bare)
 
 
 def hashed(line: str) -> str:
-    """A line with its names as in the reference: each one's SHA-1, but `.` and `..`."""
+    """A line with names replaced by their SHA-1 as in the reference, except `.` and `..`."""
     return re.sub(
         r'"([^"/]*)"',
         lambda match: (
@@ -333,19 +340,19 @@ def test_a_capture_is_printed_alike_by_way_of_the_tables(tmp_path: Path) -> None
     assert printed > 50
 
 
-def test_what_text_of_a_capture_can_say_is_read_again(tmp_path: Path) -> None:
+def test_text_of_a_capture_is_read_again_with_the_same_values(tmp_path: Path) -> None:
     (batch, *_) = open_trace(DAYS[0])
     writer = birthmark_native.TextWriter(all_attributes=True)
     (tmp_path / "text").write_bytes(writer.write(batch) + writer.finish())
     again = pa.Table.from_batches(list(open_trace(tmp_path / "text")))
-    unsaid = {  # by any key of the format
+    unprinted = {  # by any key of the format
         *("machine", "gids", "guard_ctime", "cookie_verifier", "create_verifier"),
         *("reply_verifier", "entries"),
         *(name for name in OPERATIONS.names if name.startswith("fs_")),
         *(name for name in OPERATIONS.names if name.startswith(("call_", "reply_form"))),
     }
     order = [("time", "ascending"), ("client", "ascending"), ("xid", "ascending")]
-    names = [name for name in OPERATIONS.names if name not in unsaid]
+    names = [name for name in OPERATIONS.names if name not in unprinted]
     plain = [
         pa.table({name: as_text(table[name]) for name in names}).sort_by(order)
         for table in (pa.table(batch), again)
@@ -384,7 +391,7 @@ LIVE = [
 ]
 
 
-def test_what_comes_through_a_pipe_is_printed_before_more_is_waited_for() -> None:
+def test_input_of_a_pipe_is_printed_before_waiting_for_more() -> None:
     command = [sys.executable, "-m", "birthmark", "dump", "-"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, bufsize=0) as dump:
@@ -426,7 +433,7 @@ def test_columns_that_may_be_null_may_be_missing() -> None:
     )
 
 
-def test_what_cannot_be_written_is_refused_by_name() -> None:
+def test_rows_that_cannot_be_written_are_refused_by_name() -> None:
     with pytest.raises(ValueError, match='column "xid" is missing'):
         text_of(batch().drop_columns(["xid"]))
     with pytest.raises(ValueError, match='column "xid" has nulls'):
@@ -466,7 +473,7 @@ def test_the_native_schema_of_messages_is_the_documented_one(tmp_path: Path) -> 
     assert messages.schema.equals(MESSAGES)
 
 
-def test_messages_of_which_no_row_is_made_are_kept_with_what_they_are(tmp_path: Path) -> None:
+def test_messages_without_a_row_are_stored_with_their_kind(tmp_path: Path) -> None:
     call = f'{HEAD} fh 0a name "z" con = XXX len = XXX'
     reply = f"{ANSWER} 3 lookup 2  status=XXX pl = XXX con = XXX len = XXX"
     alone = reply.replace("b953f2e4", "1")
@@ -497,7 +504,7 @@ def test_operations_from_before_the_columns_of_lines_are_still_a_trace(tmp_path:
         open_trace(path)
 
 
-def test_what_is_neither_a_dataset_nor_operations_is_refused(tmp_path: Path) -> None:
+def test_other_inputs_than_datasets_and_operations_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="expected a directory ingests/"):
         list(TablesDump(tmp_path))
     (tmp_path / "text").write_bytes(LIVE[0])

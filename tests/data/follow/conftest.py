@@ -1,4 +1,4 @@
-"""What following is compared with."""
+"""The expected results of following."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def expected(whole: Path) -> Rows:
 
 @pytest.fixture(scope="session")
 def traffic(tmp_path_factory: pytest.TempPathFactory) -> Traffic:
-    """Return traffic in parts, and what a follower tells of it whom nothing befell."""
+    """Return traffic in parts, and the history of a follower that nothing disturbs."""
     return pass_by(tmp_path_factory.mktemp("traffic"))

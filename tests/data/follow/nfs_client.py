@@ -16,7 +16,7 @@ from typing import Any
 
 LIBRARY = "libnfs.so.13"
 SIZES = {3: (0, 100, 5_000, 70_000, 2_500_000), 4: (0, 100, 1_000)}
-"""What files hold, bytes: libnfs 4.0 writes no more at once in version 4."""
+"""The sizes of files, bytes: libnfs 4.0 writes no more at once in version 4."""
 
 
 class Client:
@@ -32,12 +32,12 @@ class Client:
         self.done("nfs_mount", b"127.0.0.1", export.encode())
 
     def call(self, name: str, *arguments: Any) -> int:
-        """Call a function of the library; return what it does, less than 0 for an error."""
+        """Call a function of the library; return its result, less than 0 for an error."""
         result: int = getattr(self._library, name)(self._context, *arguments)
         return result
 
     def done(self, name: str, *arguments: Any) -> int:
-        """As `call`, but an error ends the program."""
+        """Like `call`, but an error ends the program."""
         result = self.call(name, *arguments)
         if result < 0:
             sys.exit(f"{name}: {self._library.nfs_get_error(self._context)!r}")
@@ -53,7 +53,7 @@ class Client:
         self.done("nfs_close", file)
 
     def read(self, path: bytes, size: int) -> bytes:
-        """Return what a file of a size holds."""
+        """Return the contents of a file of a size."""
         file, content = c_void_p(), ctypes.create_string_buffer(max(size, 1))
         self.done("nfs_open", path, c_int(os.O_RDONLY), byref(file))
         read = self.done("nfs_read", file, c_uint64(size), content) if size else 0
@@ -61,14 +61,14 @@ class Client:
         return content.raw[:read]
 
     def names(self, path: bytes) -> None:
-        """Have a directory listed."""
+        """List a directory."""
         listed = c_void_p()
         self.done("nfs_opendir", path, byref(listed))
         self.call("nfs_closedir", listed)
 
 
 def work(client: Client, folder: bytes, sizes: Sequence[int]) -> None:
-    """Make, write, read, rename, link and remove files, and fail to."""
+    """Make, write, read, rename, link and remove files, and provoke errors."""
     client.done("nfs_mkdir", folder)
     for number, size in enumerate(sizes):
         path = folder + b"/inbox.%d" % number

@@ -1,4 +1,4 @@
-"""A host with an NFS server, in namespaces of its own: nobody else is on its ports and ``lo``."""
+"""A host with an NFS server, in separate namespaces: nobody else uses its ports and ``lo``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXPORT {{
 }}
 """
 BEGIN = "ip link set lo up && mount -t tmpfs tmpfs /run && mkdir /run/ganesha && echo && exec cat"
-"""Makes the host ready, says so, and lives until its standard input ends."""
+"""Prepares the host, reports that, and lives until its standard input ends."""
 
 
 class NfsHost:
@@ -34,20 +34,20 @@ class NfsHost:
         self._enter = ["nsenter", "--target", str(init), "--net", "--mount"]
 
     def start(self, *command: str | Path, **how: Any) -> subprocess.Popen[bytes]:
-        """Start a program there, which ends with the host: by SIGTERM, if not before."""
+        """Start a program there, which ends with the host, by SIGTERM if need be."""
         process = subprocess.Popen([*self._enter, *map(str, command)], **how)
         self._left.enter_context(process)
         self._left.callback(process.terminate)
         return process
 
     def run(self, *command: str | Path) -> None:
-        """Run a program there, which is to succeed."""
+        """Run a program there, which must succeed."""
         assert self.start(*command).wait() == 0
 
 
 @contextmanager
 def nfs_host(folder: Path) -> Iterator[NfsHost]:
-    """Yield a host that keeps its own files in a folder; skip the test where there can be none."""
+    """Yield a host with its files in a folder; skip the test if that is impossible."""
     for name, package in (
         ("rpcbind", ""),
         ("rpcinfo", "rpcbind"),
@@ -70,7 +70,7 @@ def nfs_host(folder: Path) -> Iterator[NfsHost]:
 
 
 def serve(host: NfsHost, folder: Path) -> None:
-    """Start the server, and wait until it serves."""
+    """Start the server, and wait until it is ready."""
     config, log = folder / "ganesha.conf", folder / "ganesha.log"
     config.write_text(CONFIG.format(export=host.export))
     log.touch()

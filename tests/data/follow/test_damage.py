@@ -1,4 +1,4 @@
-"""What a follower goes on from may be damaged: nothing wrong comes of it."""
+"""The state of a follower may be damaged: a new follower starts fresh, without wrong results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.data.follow.traffic import creates, ended, nameless
 
 
 def flipped(content: bytes, seed: int) -> bytes:
-    """Return content of which one bit, anywhere, is another."""
+    """Return content with one bit, anywhere, flipped."""
     place = random.Random(seed).randrange(8 * len(content))
     changed = bytearray(content)
     changed[place // 8] ^= 1 << place % 8
@@ -40,7 +40,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.fixture(scope="module")
 def killed(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with `captures`, and `out`, what a follower of them left that was killed."""
+    """Return a folder with `captures`, and `out`, the remains of a killed follower of them."""
     folder = tmp_path_factory.mktemp("killed")
     (folder / "run").mkdir(mode=0o700)
     split(whole / "whole.pcap", folder / "captures", [101] * 30)
@@ -51,7 +51,7 @@ def killed(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_of_a_damaged_snapshot_nothing_is_told_and_its_file_is_named(
+def test_a_damaged_snapshot_is_ignored_and_its_file_is_named(
     killed: Path,
     whole: Path,
     tmp_path: Path,
@@ -61,8 +61,8 @@ def test_of_a_damaged_snapshot_nothing_is_told_and_its_file_is_named(
     out = shutil.copytree(killed / "out", tmp_path / "out")
     last = state.newest(out)
     assert last is not None
-    kept = state.lives(out, last)
-    kept.write_bytes(damage(kept.read_bytes()))
+    saved = state.lives(out, last)
+    saved.write_bytes(damage(saved.read_bytes()))
     (tmp_path / "run").mkdir(mode=0o700)
     history, beside = tmp_path / "run" / "history", Beside()
     how = Following(hour_seconds=30, until_idle=1, history=history, history_keys=10_000)
@@ -73,14 +73,14 @@ def test_of_a_damaged_snapshot_nothing_is_told_and_its_file_is_named(
         for _ in until_quiet(follower):
             pass
         reader = SharedHistory(history, max_age=600, max_lag=1e12, max_loss=1.0)
-        told = reader.at(asked)
+        answers = reader.at(asked)
         while follower.go_on():
             pass
     known = beside.live.history("file").at(asked).to_pylist()
-    assert told["history"].to_pylist() == known
+    assert answers["history"].to_pylist() == known
     known_of_names = beside.live.history("name").at(nameless(asked)).to_pylist()
-    assert told["name_history"].to_pylist() == known_of_names
-    assert str(kept) in caplog.text
+    assert answers["name_history"].to_pylist() == known_of_names
+    assert str(saved) in caplog.text
     assert 100 < beside.operations < 1500
     assert sum(len(read_table(hour, "operations", ["xid"])) for hour in hours(out)) == 1500
 
@@ -93,13 +93,13 @@ def test_a_place_that_is_damaged_is_not_gone_on_from(killed: Path, tmp_path: Pat
     content, found = place.read_bytes(), set()
     for seed in range(300):
         place.write_bytes(flipped(content, seed))
-        found.add(what_is_gone_on_from(out))
-    # what does not matter: how a space is written
-    assert found - {last} == {f"{place}: expected where a follower goes on"}
+        found.add(state_or_error(out))
+    # a changed blank does not matter
+    assert found - {last} == {f"{place}: expected the state of a follower"}
 
 
-def what_is_gone_on_from(out: Path) -> state.State | str | None:
-    """Return the state, or how an error begins that says why there is none."""
+def state_or_error(out: Path) -> state.State | str | None:
+    """Return the state, or the beginning of the error that says why there is none."""
     try:
         return state.newest(out)
     except ValueError as error:

@@ -1,4 +1,7 @@
-"""Following gives the rows that ingest gives, hour by hour, from pipes and from folders."""
+"""Following gives the same rows as ingest, hour by hour, from pipes and from folders.
+
+Tests also data/follow/.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +61,10 @@ def test_a_pipe_gives_the_rows_that_ingest_gives_hour_by_hour(
     out = fed(tmp_path, feed)
     assert len(hours(out)) > 2
     assert rows(*hours(out)) == expected
-    told = [record for path in hours(out) for record in records(path).values()]
+    found_records = [record for path in hours(out) for record in records(path).values()]
     (ingested,) = records(whole / "ingested").values()
     for name in ("records_in", "records_out", "procedures", "rows"):
-        assert added(each[name] for each in told) == ingested[name]
+        assert added(each[name] for each in found_records) == ingested[name]
 
 
 def added(counts: Iterator[Any]) -> Any:
@@ -170,7 +173,7 @@ def test_growing_text_is_followed(whole: Path, tmp_path: Path) -> None:
     assert rows(*hours(tmp_path / "out")) == rows(tmp_path / "ingested")
 
 
-def test_a_file_that_is_no_trace_is_passed_over_and_told(
+def test_a_file_that_is_no_trace_is_skipped_and_reported(
     whole: Path, expected: Rows, tmp_path: Path
 ) -> None:
     first, *_ = split(whole / "whole.pcap", tmp_path / "captures", [1400])
@@ -182,9 +185,7 @@ def test_a_file_that_is_no_trace_is_passed_over_and_told(
     assert rows(*hours(tmp_path / "out")) == expected
 
 
-def test_a_file_that_comes_late_is_passed_over_and_told(
-    whole: Path, expected: Rows, tmp_path: Path
-) -> None:
+def test_a_late_file_is_skipped_and_reported(whole: Path, expected: Rows, tmp_path: Path) -> None:
     first, second = split(whole / "whole.pcap", tmp_path / "captures", [1400])
     late = first.with_name("late.pcap")
     second_time = struct.unpack_from("<I", second.read_bytes(), 24)

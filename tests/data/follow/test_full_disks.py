@@ -1,4 +1,4 @@
-"""Disks that are full: a follower says so, loses nothing, and goes on when there is room."""
+"""Full disks: a follower reports them, loses nothing, and continues when there is room."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.faults.disks import Disk, mounted
 def test_an_hour_that_finds_no_room_is_followed_again_and_all_behind_it(
     whole: Path, expected: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last two are finished at once: that a later one finds room does not lose the first."""
+    """The last two are finished at once: success of a later one does not lose the first."""
     how = Following(hour_seconds=20, until_idle=0.01)
     follow(whole / "whole.pcap", tmp_path / "undisturbed", how)
     publish, out, full = Hour.publish, tmp_path / "out", [hours(tmp_path / "undisturbed")[-2].name]
@@ -45,7 +45,7 @@ def test_an_hour_that_finds_no_room_is_followed_again_and_all_behind_it(
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Disk]:
-    """Yield a small disk with a directory `run`, that of a live history."""
+    """Yield a small disk with a directory `run` for a live history."""
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", "48m") as disk:
         (disk.path / "run").mkdir(mode=0o700)
@@ -69,8 +69,8 @@ def test_a_follower_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
         assert str(disk.path) in done.stderr
         assert followed.reader.tell(b"a")[2] in ("stopped", "absent")
     followed.bring(last)
-    assert followed.told(traffic.asked, traffic.ended) == traffic.told
-    assert followed.kept() == traffic.kept
+    assert followed.answers(traffic.asked, traffic.ended) == traffic.answers
+    assert followed.saved() == traffic.saved
     assert followed.rows() == traffic.expected
 
 
@@ -78,7 +78,7 @@ def test_a_follower_whose_disk_is_full_says_so_and_goes_on_when_it_is_not(
 def test_a_live_history_is_made_whole_or_not_at_all_and_written_without_room(
     disk: Disk, whole: Path, expected: Rows, tmp_path: Path
 ) -> None:
-    """A page that a full disk had no room for would end who writes it, and who reads (SIGBUS)."""
+    """A page without room on a full disk would end its writer and its readers (SIGBUS)."""
     history, (source, sink) = disk.path / "run" / "history", os.pipe()
     how = Following(hour_seconds=60, history=history, history_keys=10_000)
     reader = SharedHistory(history, max_age=600, max_lag=1e12, max_loss=1.0)

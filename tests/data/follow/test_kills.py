@@ -1,4 +1,4 @@
-"""A follower that is killed at any instant tells, once it goes on, what one tells that was not."""
+"""A follower killed at any instant has, after a restart, the history of one never killed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from tests.data.follow.traffic import KILLS, Followed, Traffic
 from tests.faults import commands
 
 CHANGES = 1_500
-"""Before one of so many changes of files, counted from its start, a follower is killed."""
+"""A follower is killed before one of this many changes of files, counted from its start."""
 
 
 class KilledBefore:
-    """Kills a process (SIGKILL) just before it changes files so many times; or later, if never."""
+    """Kills a process (SIGKILL) just before its n-th change of files; never if there are fewer."""
 
     def __init__(self, changes: int) -> None:
         self._left = changes
 
     def __call__(self) -> None:
-        """Lie in wait, in the process that is meant."""
+        """Begin watching, in the process to be killed."""
         sys.addaudithook(self._see)
         late = threading.Timer(5, os.kill, (os.getpid(), signal.SIGKILL))
         late.daemon = True
@@ -45,7 +45,7 @@ class KilledBefore:
 
 def killed_at_an_instant(followed: Followed, chance: random.Random) -> None:
     with followed.follower() as process:
-        time.sleep(chance.uniform(0, 2))  # it waits for nothing: the instant is at random
+        time.sleep(chance.uniform(0, 2))  # not a wait: the instant is random
         process.kill()
 
 
@@ -57,7 +57,7 @@ def killed_before_a_change(followed: Followed, chance: random.Random) -> None:
 
 @pytest.mark.deep
 @pytest.mark.parametrize("kill", [killed_at_an_instant, killed_before_a_change])
-def test_a_follower_killed_20_times_tells_what_one_tells_that_was_not(
+def test_a_follower_killed_20_times_gives_the_same_answers(
     traffic: Traffic, tmp_path: Path, kill: Callable[[Followed, random.Random], None]
 ) -> None:
     killed, chance = Followed(tmp_path / "killed"), random.Random(16)
@@ -68,6 +68,6 @@ def test_a_follower_killed_20_times_tells_what_one_tells_that_was_not(
         kill(killed, chance)
     assert 1 < len(hours(killed.out)) < 2 * KILLS
     killed.bring(last)
-    assert killed.told(traffic.asked, traffic.ended) == traffic.told
-    assert killed.kept() == traffic.kept
+    assert killed.answers(traffic.asked, traffic.ended) == traffic.answers
+    assert killed.saved() == traffic.saved
     assert killed.rows() == traffic.expected

@@ -1,4 +1,4 @@
-"""A follower's live history, as its readers see it, is that of the operations handed on so far."""
+"""Readers of a follower's live history see the history of the operations handed on so far."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from birthmark.data.follow import state
 from birthmark.data.follow.run import Follower, follow
 from birthmark.data.schema import LOOKED_UP
 from birthmark.data.settings import Following
-from birthmark_native import HistoryKeeper, LiveHistory, SharedHistory
+from birthmark_native import HistoryKeeper, LiveHistory, SharedHistory, SharedHistoryWriter
 from tests.builders.followed import packets, split
 from tests.data.follow.test_resume import KilledError, killer
 
 
 @pytest.fixture
 def creates(whole: Path) -> pa.RecordBatch:
-    """Return what was born in the capture, as somebody asks about it after the capture's end."""
+    """Return the births in the capture, as queries after the capture's end."""
     files = read_files(whole / "ingested")
     files = files.filter(files["birth_seen"])
     files = files.append_column("time", files["born"])
@@ -47,11 +47,11 @@ def reading(settings: Following) -> SharedHistory:
 
 
 class Beside:
-    """What a live history knows that is given all that a follower hands on."""
+    """A live history that receives everything that a follower hands on."""
 
     def __init__(self) -> None:
         self.live = LiveHistory(HistoryKeeper(10_000), HistoryKeeper(10_000))
-        self.live.loss_told(True)
+        self.live.set_losses_known(True)
         self.operations = 0
 
     def __call__(self, batch: pa.RecordBatch) -> None:
@@ -60,7 +60,7 @@ class Beside:
 
 
 def until_quiet(follower: Follower) -> Iterator[None]:
-    """Go on until all is read that a pipe, which stays open, has."""
+    """Continue until a pipe, which stays open, has been read completely."""
     quiet = 0
     while quiet < 3:
         before = follower.status.operations
@@ -69,14 +69,14 @@ def until_quiet(follower: Follower) -> Iterator[None]:
         yield
 
 
-def test_readers_are_told_what_the_history_of_all_operations_tells(
+def test_readers_see_the_history_of_all_operations(
     whole: Path, tmp_path: Path, settings: Following, creates: pa.RecordBatch
 ) -> None:
     beside, (source, sink) = Beside(), os.pipe()
     header, all_packets = packets(whole / "whole.pcap")
     no_names = pa.nulls(len(creates), pa.large_binary())
     asked = {"file": creates, "name": creates.set_column(2, "dir_name", no_names)}
-    told = []
+    seen_histories = []
     with Follower(f"/dev/fd/{source}", tmp_path / "out", settings, beside) as follower:
         reader = reading(settings)
         assert reader.tell(b"a")[2] == "starting"
@@ -90,10 +90,10 @@ def test_readers_are_told_what_the_history_of_all_operations_tells(
             for column, subject in (("history", "file"), ("name_history", "name")):
                 expected = beside.live.history(subject).at(asked[subject])
                 assert answers[column].to_pylist() == expected.to_pylist()
-            told.append(answers["history"].to_pylist())
+            seen_histories.append(answers["history"].to_pylist())
         assert reader.status()["clock"] == follower.status.clock
-    assert len(told) > 2
-    assert told[0] != told[-1]
+    assert len(seen_histories) > 2
+    assert seen_histories[0] != seen_histories[-1]
     assert reader.tell(b"a")[2] == "stopped"
     os.close(source)
     os.close(sink)
@@ -114,7 +114,7 @@ def test_a_directory_lends_its_name_and_is_known_by_its_path(
         assert len(set(creates["dir_name"].to_pylist())) > 3
 
 
-def test_a_follower_that_was_killed_knows_what_one_knows_that_was_not(
+def test_a_killed_follower_resumes_with_the_same_history(
     whole: Path, tmp_path: Path, settings: Following
 ) -> None:
     split(whole / "whole.pcap", tmp_path / "captures", [101] * 30)
@@ -127,15 +127,28 @@ def test_a_follower_that_was_killed_knows_what_one_knows_that_was_not(
         follow(tmp_path / "captures", tmp_path / out, how)
         last = state.newest(tmp_path / out)
         assert last is not None
-        kept = LiveHistory.load(state.lives(tmp_path / out, last))
-        known.append([kept.history(subject).to_batch() for subject in ("file", "name")])
+        saved = LiveHistory.load(state.lives(tmp_path / out, last))
+        known.append([saved.history(subject).to_batch() for subject in ("file", "name")])
     assert known[0] == known[1]
     assert all(batch.num_rows > 100 for batch in known[0])
 
 
-def test_without_a_file_for_it_no_history_is_kept(whole: Path, tmp_path: Path) -> None:
+def test_without_a_file_there_is_no_history(whole: Path, tmp_path: Path) -> None:
     follow(whole / "whole.pcap", tmp_path / "out", Following(until_idle=0.01))
     last = state.newest(tmp_path / "out")
     assert last is not None
     with pytest.raises(ValueError, match="begins with"):
         LiveHistory.load(state.lives(tmp_path / "out", last))
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link"])
+def test_a_live_history_takes_the_place_of_no_link_and_no_fifo(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "history"
+    if kind == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(tmp_path / "other")
+    with pytest.raises(ValueError, match="expected a regular file or a free name"):
+        SharedHistoryWriter(str(path), 10, 10, "test")
+    assert path.is_fifo() if kind == "fifo" else path.is_symlink()
+    assert [each.name for each in tmp_path.iterdir()] == ["history"]

@@ -1,4 +1,4 @@
-"""A real server and its clients, followed: the counts are tshark's of a capture taken beside it."""
+"""A real server and its clients, followed: counts equal tshark's of a simultaneous capture."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from tests.waiting import eventually
 pytestmark = pytest.mark.deep
 
 FILES = 60
-"""So many files each client makes."""
+"""The number of files that each client makes."""
 
 ROOM = "262144"
-"""What the kernel keeps of packets for a program that is late, in KB: none is to be dropped."""
+"""The kernel's buffer of packets for a slow program, in KB: none may be dropped."""
 
 SOURCES: dict[str, Callable[[], list[str]]] = {
     "tcpdump": lambda: [*tcpdump("-"), "port", "2049"],
     "tap": lambda: [tap(), "lo", "--buffer", "256"],
 }
-"""What writes to the follower's pipe, by what that is called."""
+"""The programs that write to the follower's pipe, by name."""
 
 Counts = dict[str, tuple[int, int]]
 
@@ -48,7 +48,7 @@ def tcpdump(into: str | Path) -> list[str]:
 
 
 def tap() -> str:
-    """Return where `birthmark-tap` is, which `make tap` puts beside Python."""
+    """Return the path of `birthmark-tap`, which `make tap` installs next to Python."""
     found = Path(sys.executable).with_name("birthmark-tap")
     if not found.exists():
         needs.missing("needs birthmark-tap (make tap; Debian: apt-get install libpcap-dev)")
@@ -65,7 +65,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NfsHost]:
 
 @contextmanager
 def beside(host: NfsHost, path: Path) -> Iterator[None]:
-    """Capture all that passes while the block lasts."""
+    """Capture all packets during the block."""
     capture = host.start(*tcpdump(path), stderr=subprocess.PIPE, text=True)
     assert capture.stderr is not None
     assert "listening on lo" in capture.stderr.readline()
@@ -73,13 +73,13 @@ def beside(host: NfsHost, path: Path) -> Iterator[None]:
     host.run("bash", "-c", "echo that was all > /dev/udp/127.0.0.1/9")
     assert eventually(lambda: b"that was all" in path.read_bytes()[-500:])
     capture.terminate()
-    _, told = capture.communicate()
-    assert "\n0 packets dropped by kernel" in told
+    _, output = capture.communicate()
+    assert "\n0 packets dropped by kernel" in output
 
 
 @contextmanager
 def ended(source: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End what writes to a pipe after the block, however that ends, so that its reader ends too."""
+    """End the writer of a pipe after the block, even on failure, so that its reader ends too."""
     try:
         yield
     finally:
@@ -88,7 +88,7 @@ def ended(source: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def work(host: NfsHost, folder: str) -> None:
-    """Let two clients work at once, one of either version."""
+    """Let two clients work at once, one per version."""
     program = [sys.executable, nfs_client.__file__]
     clients = [
         host.start(*program, version, export, f"{folder}{version}", str(FILES))
@@ -102,15 +102,15 @@ def seen_by_tshark(capture: Path) -> tuple[Counts, tuple[int, int], float]:
     fields = ["frame.time_epoch", "rpc.msgtyp", "rpc.procedure", "rpc.programversion", "nfs.opcode"]
     options = [word for field in fields for word in ("-e", field)]
     command = [needs.program("tshark"), "-r", str(capture), "-Y", "rpc.program == 100003"]
-    # a segment that came again, behind others, is part of its message; a client's port says nothing
+    # a segment that came again, behind others, is part of its message; client ports mean nothing
     command += ["-o", "tcp.reassemble_out_of_order:TRUE", "-d", "tcp.port==2049,rpc"]
     command += ["-T", "fields", *options]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     messages, in_compounds, last = Counter[tuple[str, str]](), Counter[str](), 0.0
     for line in done.stdout.splitlines():
-        time, *told = line.split("\t")
-        ways, numbers, versions, opcodes = (each.split(",") if each else [] for each in told)
-        # each message tells its version twice
+        time, *fields = line.split("\t")
+        ways, numbers, versions, opcodes = (each.split(",") if each else [] for each in fields)
+        # each message has its version twice
         for way, number, version in zip(ways, numbers, versions[::2], strict=True):
             names = PROCEDURES.split() if version == "3" else ["null", "compound"]
             messages[names[int(number)], way] += 1
@@ -124,10 +124,10 @@ def seen_by_tshark(capture: Path) -> tuple[Counts, tuple[int, int], float]:
 
 def counted(out: Path) -> tuple[Counts, tuple[int, int]]:
     """Return calls and replies by procedure, and those in compounds, of all hours."""
-    told = [record for hour in hours(out) for record in records(hour).values()]
+    hour_records = [record for hour in hours(out) for record in records(hour).values()]
     calls, replies = Counter[str](), Counter[str]()
     in_compounds = (0, 0)
-    for record in told:
+    for record in hour_records:
         for name, tally in record["procedures"].items():
             calls[name] += tally["calls"]
             replies[name] += tally["replies"]
@@ -143,20 +143,18 @@ def status(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_what_the_follower_counts_is_what_tshark_counts(
-    host: NfsHost, tmp_path: Path, source: str
-) -> None:
-    out, told, history = tmp_path / "out", tmp_path / "status.json", tmp_path / "history"
+def test_the_follower_counts_as_tshark_does(host: NfsHost, tmp_path: Path, source: str) -> None:
+    out, status_file, history = tmp_path / "out", tmp_path / "status.json", tmp_path / "history"
     watching = host.start(*SOURCES[source](), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     follow = [sys.executable, "-m", "birthmark", "follow", "-", str(out)]
-    follow += ["--status", str(told), "--history", str(history)]
+    follow += ["--status", str(status_file), "--history", str(history)]
     with subprocess.Popen(follow, stdin=watching.stdout) as follower, ended(watching):
-        assert eventually(lambda: status(told).get("files"), 60)  # the capture has begun
+        assert eventually(lambda: status(status_file).get("files"), 60)  # the capture has begun
         with beside(host, tmp_path / "beside.pcap"):
             work(host, source)
         counts, in_compounds, last = seen_by_tshark(tmp_path / "beside.pcap")
-        assert eventually(lambda: clock(told) >= int(last * 1000), 60)
-        assert told_by_inode(history, host.export / f"{source}3") == "directory"
+        assert eventually(lambda: clock(status_file) >= int(last * 1000), 60)
+        assert scope_by_inode(history, host.export / f"{source}3") == "directory"
     assert follower.returncode == 0
     assert counts["create"][0] >= FILES
     assert counts["compound"][0] >= FILES
@@ -165,8 +163,8 @@ def test_what_the_follower_counts_is_what_tshark_counts(
     assert {b"inbox.%d" % number for number in range(FILES)} <= born
 
 
-def told_by_inode(history: Path, folder: Path) -> str:
-    """Return on what an answer rests about a file in a folder that is named as its kernel does."""
+def scope_by_inode(history: Path, folder: Path) -> str:
+    """Return the history scope of an answer about a file in a folder that is named by its inode."""
     reader = SharedHistory(history, max_age=60, max_lag=600, max_loss=0)
     place = (os.statvfs(folder).f_fsid.to_bytes(8, sys.byteorder), folder.stat().st_ino)
     caller: dict[str, Any] = {"mode": 0o640, "uid": 0, "client": "127.0.0.1"}
@@ -179,7 +177,7 @@ def names_of_births(hour: Path) -> list[bytes]:
     return files.filter(files["birth_seen"])["name"].to_pylist()
 
 
-def clock(told: Path) -> int:
+def clock(status_file: Path) -> int:
     """Return the time of the last message that the follower knows, in ms since the epoch."""
-    known = status(told).get("clock")
+    known = status(status_file).get("clock")
     return int(datetime.fromisoformat(known).timestamp() * 1000 + 0.5) if known else 0

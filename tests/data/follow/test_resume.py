@@ -1,4 +1,4 @@
-"""A follower that was killed goes on where it was, or says what it missed."""
+"""A killed follower continues where it was, or reports what it missed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ SETTINGS = Following(hour_seconds=30, until_idle=0.01, warm_seconds=900)
 
 
 class KilledError(Exception):
-    """Ends a follower as nothing that it expects does."""
+    """Ends a follower by an unexpected error."""
 
 
 def killer(operations: int) -> Callable[[pa.RecordBatch], None]:
-    """Return what ends a follower once it has handed on so many operations."""
+    """Return a function that ends a follower after it has handed on so many operations."""
     seen = 0
 
     def hear(batch: pa.RecordBatch) -> None:
@@ -41,7 +41,7 @@ def killer(operations: int) -> Callable[[pa.RecordBatch], None]:
 
 @pytest.fixture
 def folder(whole: Path, tmp_path: Path) -> Path:
-    """Return a folder of captures that continue each other."""
+    """Return a folder of consecutive captures."""
     split(whole / "whole.pcap", tmp_path / "captures", [101] * 30)
     return tmp_path / "captures"
 
@@ -79,28 +79,32 @@ def test_a_follower_that_was_stopped_goes_on_where_it_was(
     assert rows(*hours(out)) == expected
 
 
-def test_what_cannot_be_read_again_is_told(expected: Rows, folder: Path, tmp_path: Path) -> None:
+def test_input_that_cannot_be_read_again_is_reported(
+    expected: Rows, folder: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     with pytest.raises(KilledError):
         follow(folder, out, SETTINGS, killer(600))
-    kept = state.newest(out)
-    assert kept is not None
-    lost = [path for path in folder.iterdir() if path.name >= kept.place[0]]
+    saved = state.newest(out)
+    assert saved is not None
+    lost = [path for path in folder.iterdir() if path.name >= saved.place[0]]
     for path in lost:
         path.unlink()
     status = follow(folder, out, SETTINGS)
     loss = [row for path in hours(out) for row in read_table(path, "loss").to_pylist()]
-    (told,) = [row for row in loss if row["unwatched"]]
-    assert (told["server"], told["client"]) == ("*", "*")
+    (unwatched_row,) = [row for row in loss if row["unwatched"]]
+    assert (unwatched_row["server"], unwatched_row["client"]) == ("*", "*")
     tables = [read_table(path, "operations", ["time"]) for path in hours(out)]
     times = [time.value for table in tables for time in table["time"]]
-    began = min(time for time in times if time > kept.clock)
-    assert told["unwatched"] == pytest.approx(began - kept.clock, abs=1_000_000)
-    assert status.unwatched == told["unwatched"]
+    began = min(time for time in times if time > saved.clock)
+    assert unwatched_row["unwatched"] == pytest.approx(began - saved.clock, abs=1_000_000)
+    assert status.unwatched == unwatched_row["unwatched"]
     assert rows(*hours(out))["operations"] < expected["operations"]
 
 
-def test_of_a_pipe_what_came_meanwhile_is_told(whole: Path, tmp_path: Path) -> None:
+def test_input_of_a_pipe_during_a_restart_is_reported_as_missed(
+    whole: Path, tmp_path: Path
+) -> None:
     first, *_, last = split(whole / "whole.pcap", tmp_path / "pieces", [1000, 500])
     out = tmp_path / "out"
     for piece in (first, last):
@@ -123,13 +127,13 @@ def feed(pipe: int, content: bytes) -> None:
 def test_lives_go_on_through_a_kill(
     whole: Path, expected: Rows, folder: Path, tmp_path: Path
 ) -> None:
-    """A life that began before the kill and ended behind it has one row, whole."""
+    """A life that began before the kill and ended after it has one complete row."""
     out = tmp_path / "out"
     with pytest.raises(KilledError):
         follow(folder, out, SETTINGS, killer(800))
-    kept = state.newest(out)
-    assert kept is not None
-    state.lives(out, kept).write_bytes(b"damaged")
+    saved = state.newest(out)
+    assert saved is not None
+    state.lives(out, saved).write_bytes(b"damaged")
     follow(folder, out, SETTINGS)
     without = rows(*hours(out))
     assert without["operations"] == expected["operations"]
@@ -141,7 +145,7 @@ def test_a_damaged_place_is_refused(folder: Path, tmp_path: Path) -> None:
     follow(folder, out, SETTINGS)
     (place,) = out.glob(".state/*/place.json")
     place.write_text("{}")
-    with pytest.raises(ValueError, match=r"place\.json: expected where a follower goes on"):
+    with pytest.raises(ValueError, match=r"place\.json: expected the state of a follower"):
         follow(folder, out, SETTINGS)
 
 

@@ -1,8 +1,9 @@
-"""A follower sends a copy of its live history, whatever becomes of the service."""
+"""A follower sends a copy of its live history, whatever happens to the service."""
 
 from __future__ import annotations
 
 import json
+import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from birthmark.data.common.host import host_name
 from birthmark.data.follow import beside, sending, updates
 from birthmark.data.follow.sending import Sender
 from birthmark.data.follow.updates import Report, Update
@@ -23,8 +25,8 @@ from tests.waiting import eventually
 FOLLOWING = Report(CLOCK, 0.5, 0.0, "following")
 
 
-def forgotten(*keys: int) -> HistoryChanges:
-    """Return changes that are told apart by the keys that they forget."""
+def removal(*keys: int) -> HistoryChanges:
+    """Return changes that are identified by the keys that they remove."""
     _, records, directories = HistoryChanges().to_arrow()
     return HistoryChanges.from_arrow(pa.array(keys, pa.uint64()), records, directories)
 
@@ -35,10 +37,10 @@ def keys(update: Update) -> list[int]:
 
 
 class Service:
-    """What is sent updates, and answers as it is told to: with the next of ``errors``, if any."""
+    """A service that takes updates, and answers with the next of ``errors``, if any."""
 
     def __init__(self) -> None:
-        self.taken: list[Update] = []
+        self.take_finished: list[Update] = []
         self.refused: list[Update] = []
         self.headers: list[dict[str, str]] = []
         self.errors: list[tuple[int, str]] = []
@@ -50,7 +52,7 @@ class Service:
         self.headers.append(headers)
         update = updates.read(body)
         if not self.errors:
-            self.taken.append(update)
+            self.take_finished.append(update)
             return 204, b""
         self.refused.append(update)
         status, type = self.errors.pop(0)
@@ -59,7 +61,7 @@ class Service:
 
 @pytest.fixture
 def service() -> Iterator[tuple[Service, str]]:
-    """Yield a service, and where it answers."""
+    """Yield a service, and its address."""
     found = Service()
 
     class Handler(BaseHTTPRequestHandler):
@@ -93,26 +95,30 @@ def sender(
 ) -> Iterator[Sender]:
     monkeypatch.setattr(sending, "OVERLOADED", 0.01)
     (tmp_path / "token").write_text("secret\n")
-    told = {"send": service[1], "send_token": tmp_path / "token", "history": tmp_path / "history"}
-    sender = Sender(Following.model_validate(told))
+    options = {
+        "send": service[1],
+        "send_token": tmp_path / "token",
+        "history": tmp_path / "history",
+    }
+    sender = Sender(Following.model_validate(options))
     yield sender
     service[0].open.set()
     sender.close()
 
 
 def begun(sender: Sender, *everything: int) -> bool:
-    """Tell what is known until all of it was asked for."""
+    """Send until everything was requested; return whether it was."""
     asked = threading.Event()
 
     def whole() -> HistoryChanges:
         asked.set()
-        return forgotten(*everything)
+        return removal(*everything)
 
-    def told() -> bool:
-        sender.take(forgotten(99), FOLLOWING, whole)
+    def was_taken() -> bool:
+        sender.take(removal(99), FOLLOWING, whole)
         return asked.is_set()
 
-    return eventually(told)
+    return eventually(was_taken)
 
 
 def never() -> HistoryChanges:
@@ -123,54 +129,71 @@ def test_a_session_begins_empty_then_has_everything_then_what_changes(
     sender: Sender, service: tuple[Service, str]
 ) -> None:
     assert begun(sender, 1, 2)
-    assert eventually(lambda: len(service[0].taken) >= 2)
-    sender.take(forgotten(3), FOLLOWING, never)
-    assert eventually(lambda: [3] in map(keys, service[0].taken))
-    first, whole, *changes = service[0].taken
+    assert eventually(lambda: len(service[0].take_finished) >= 2)
+    sender.take(removal(3), FOLLOWING, never)
+    assert eventually(lambda: [3] in map(keys, service[0].take_finished))
+    first, whole, *changes = service[0].take_finished
     assert (first.number, first.whole, keys(first)) == (0, False, [])
     assert first.report.state == "starting"
     assert (whole.number, whole.whole, keys(whole)) == (1, True, [1, 2])
     assert whole.report.clock == CLOCK
     assert whole.report.lag >= 0.5
     assert [each.number for each in changes] == list(range(2, 2 + len(changes)))
-    assert {each.session for each in service[0].taken} == {first.session}
+    assert {each.session for each in service[0].take_finished} == {first.session}
     assert service[0].headers[0]["authorization"] == "Bearer secret"
     assert service[0].headers[0]["content-type"] == updates.MEDIA_TYPE
     assert (sender.sent.following, sender.sent.copies, sender.sent.failures) == (True, 1, 0)
-    assert eventually(lambda: sender.sent.updates == len(service[0].taken))
+    assert eventually(lambda: sender.sent.updates == len(service[0].take_finished))
+
+
+@pytest.mark.parametrize("host", ["", "a/\udcff\n", "x" * 255])
+def test_a_follower_names_its_host_and_its_history_whatever_they_are_called(
+    host: str, service: tuple[Service, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: host)
+    history = tmp_path.joinpath(*["d" * 100] * 3, "\udcfe", "history")
+    sender = Sender(Following.model_validate({"send": service[1], "history": history}))
+    assert eventually(lambda: service[0].take_finished)
+    sender.close()
+    name = service[0].take_finished[0].sender
+    assert name.isprintable()
+    assert name.startswith(f"{host_name()}:")
+    assert name.endswith("/\\xfe/history")
 
 
 def test_thresholds_are_sent_once_and_when_they_have_moved(
     sender: Sender, service: tuple[Service, str], tmp_path: Path
 ) -> None:
-    def told() -> list[str]:
-        return [each.thresholds for each in service[0].taken if each.thresholds is not None]
+    def thresholds_sent() -> list[str]:
+        return [each.thresholds for each in service[0].take_finished if each.thresholds is not None]
 
     place = beside.thresholds(tmp_path / "history")
     assert begun(sender, 1)
     assert eventually(lambda: sender.sent.following)
-    assert told() == []
+    assert thresholds_sent() == []
     for text in ("first", "second"):
         place.write_text(text)
         for _ in range(3):
-            taken = sender.sent.updates
-            sender.take(forgotten(2), FOLLOWING, never)
-            assert eventually(lambda taken=taken: sender.sent.updates > taken)
-    assert told() == ["first", "second"]
+            take_finished = sender.sent.updates
+            sender.take(removal(2), FOLLOWING, never)
+            assert eventually(
+                lambda take_finished=take_finished: sender.sent.updates > take_finished
+            )
+    assert thresholds_sent() == ["first", "second"]
     service[0].errors.append((409, "history_gap"))
-    sender.take(forgotten(2), FOLLOWING, never)
+    sender.take(removal(2), FOLLOWING, never)
     assert eventually(lambda: sender.sent.failures == 1)
     assert begun(sender, 1)
-    assert eventually(lambda: told() == ["first", "second", "second"])
+    assert eventually(lambda: thresholds_sent() == ["first", "second", "second"])
 
 
-def test_what_is_known_is_sent_in_parts_of_which_the_last_makes_it_whole(
+def test_the_history_is_sent_in_parts_and_complete_with_the_last(
     sender: Sender, service: tuple[Service, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sending, "MOST_ROWS", 2)
     assert begun(sender, 1, 2, 3, 4, 5)
-    assert eventually(lambda: any(each.whole for each in service[0].taken))
-    parts = [(keys(each), each.whole) for each in service[0].taken[1:4]]
+    assert eventually(lambda: any(each.whole for each in service[0].take_finished))
+    parts = [(keys(each), each.whole) for each in service[0].take_finished[1:4]]
     assert parts == [([1, 2], False), ([3, 4], False), ([5], True)]
 
 
@@ -180,13 +203,17 @@ def test_after_an_error_another_session_sends_everything_again(
     assert begun(sender, 1)
     assert eventually(lambda: sender.sent.following)
     service[0].errors.append((409, "history_gap"))
-    sender.take(forgotten(2), FOLLOWING, never)
+    sender.take(removal(2), FOLLOWING, never)
     assert eventually(lambda: sender.sent.failures == 1)
     assert sender.sent.why == "409: it is history_gap"
     assert begun(sender, 1, 2)
     assert eventually(lambda: sender.sent.following)
     assert (sender.sent.copies, sender.sent.why) == (2, None)
-    again = [each for each in service[0].taken if each.session != service[0].taken[0].session]
+    again = [
+        each
+        for each in service[0].take_finished
+        if each.session != service[0].take_finished[0].session
+    ]
     assert [(each.number, keys(each)) for each in again[:2]] == [(0, []), (1, [1, 2])]
     assert "it is history_gap" in caplog.text
 
@@ -197,8 +224,8 @@ def test_an_update_that_found_no_room_is_sent_again_and_nothing_is_missing(
     assert begun(sender, 1)
     assert eventually(lambda: sender.sent.following)
     service[0].errors += [(503, "overloaded"), (503, "overloaded")]
-    sender.take(forgotten(2), FOLLOWING, never)
-    assert eventually(lambda: [2] in map(keys, service[0].taken))
+    sender.take(removal(2), FOLLOWING, never)
+    assert eventually(lambda: [2] in map(keys, service[0].take_finished))
     assert [keys(each) for each in service[0].refused] == [[2], [2]]
     assert (sender.sent.copies, sender.sent.failures) == (1, 0)
 
@@ -209,17 +236,17 @@ def test_nobody_waits_for_a_service_that_hangs_and_changes_become_one(
     assert begun(sender, 1)
     assert eventually(lambda: sender.sent.following)
     service[0].open.clear()
-    sender.take(forgotten(2), FOLLOWING, never)
+    sender.take(removal(2), FOLLOWING, never)
     for key in range(3, 50):
-        sender.take(forgotten(key), FOLLOWING, never)  # returns, though there is no answer
+        sender.take(removal(key), FOLLOWING, never)  # returns, though there is no answer
     service[0].open.set()
 
     def seen() -> set[int]:
-        return {key for each in service[0].taken for key in keys(each)}
+        return {key for each in service[0].take_finished for key in keys(each)}
 
     assert eventually(lambda: seen() >= set(range(1, 50)))
     assert sender.sent.copies == 1
-    assert len(service[0].taken) < 40
+    assert len(service[0].take_finished) < 40
 
 
 def test_the_last_update_is_sent_before_it_ends(
@@ -227,18 +254,18 @@ def test_the_last_update_is_sent_before_it_ends(
 ) -> None:
     assert begun(sender, 1)
     assert eventually(lambda: sender.sent.following)
-    sender.take(forgotten(7), Report(CLOCK, 0.0, 0.0, "stopped"), never)
+    sender.take(removal(7), Report(CLOCK, 0.0, 0.0, "stopped"), never)
     sender.close()
-    last = service[0].taken[-1]
+    last = service[0].take_finished[-1]
     assert (keys(last), last.report.state) == ([7], "stopped")
 
 
 def test_where_nobody_listens_sessions_fail_and_nothing_piles_up(tmp_path: Path) -> None:
-    told = {"send": "http://127.0.0.1:1", "history": tmp_path / "history"}
-    sender = Sender(Following.model_validate(told))
+    settings = {"send": "http://127.0.0.1:1", "history": tmp_path / "history"}
+    sender = Sender(Following.model_validate(settings))
     assert eventually(lambda: sender.sent.failures > 1)
     for key in range(10):
-        sender.take(forgotten(key), FOLLOWING, never)
+        sender.take(removal(key), FOLLOWING, never)
     sender.close()
     assert not sender.sent.following
     assert sender.sent.updates == 0
@@ -255,7 +282,7 @@ def test_where_nobody_listens_sessions_fail_and_nothing_piles_up(tmp_path: Path)
         ({"send": "https://nas1", "send_certificates": "absent"}, ValueError, "absent: expected"),
     ],
 )
-def test_what_cannot_be_sent_to_is_an_error_at_once(
+def test_an_invalid_destination_is_an_error_at_once(
     tmp_path: Path,
     options: dict[str, str],
     error: type[Exception],
@@ -264,11 +291,11 @@ def test_what_cannot_be_sent_to_is_an_error_at_once(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("two lines").write_text("one\ntwo\n")
-    told = {"send": "http://127.0.0.1:1", "history": tmp_path / "history"} | options
+    settings = {"send": "http://127.0.0.1:1", "history": tmp_path / "history"} | options
     with pytest.raises(error, match=words):
-        Sender(Following.model_validate(told))
+        Sender(Following.model_validate(settings))
 
 
-def test_what_is_sent_is_what_is_kept(tmp_path: Path) -> None:
+def test_sending_needs_a_history(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="send: expected history, too"):
         Following(send="http://nas1:8325")

@@ -30,19 +30,19 @@ READERS = 2
 STATES = 3
 ROWS = 200
 LOOKS = 5_000
-"""So many looks each reader takes after each kill: one that waited for a dead writer took none."""
+"""Reads by each reader after each kill: a reader that waited for a dead writer would have none."""
 
 
 def files() -> pa.Table:
-    """Return files that were born on a sample day."""
+    """Return files born on a sample day."""
     table, _ = lives.tables(pq.read_table(DAYS[0]).slice(0, 20_000).to_batches())
     return table.filter(table["birth_seen"]).sort_by("born")
 
 
 def states(known: pa.Table) -> list[HistoryKeeper]:
-    """Return histories of the same keys, each of which knows of other births of them.
+    """Return histories of the same keys, each with other births of them.
 
-    The first file of a caller is behind another the second time, which has keys of its own.
+    In the second, another file precedes a caller's first file, with different keys.
     """
     made = [History() for _ in range(STATES)]
     for times, history in enumerate(made, start=2):
@@ -71,7 +71,7 @@ def write(path: Path) -> None:
 
 
 def expected(known: pa.Table) -> list[set[tuple[bytes, bytes]]]:
-    """Return what each state tells of each create, of files and of names."""
+    """Return the histories that each state has for each create, of files and of names."""
     asked = pa.RecordBatch.from_pylist(asked_about(known), pa.schema(LOOKED_UP))
     by_state = [
         list(zip(state.at(asked).to_pylist(), state.at(nameless(asked)).to_pylist(), strict=True))
@@ -80,8 +80,8 @@ def expected(known: pa.Table) -> list[set[tuple[bytes, bytes]]]:
     return [set(of_create) for of_create in zip(*by_state, strict=True)]
 
 
-def read(path: Path, looks: Any, told: Any) -> None:
-    """Look until killed; end if what is told is not what one state tells."""
+def read(path: Path, looks: Any, reads: Any) -> None:
+    """Read until killed; end at a result that is not from a single state."""
     known = files()
     whole, asked = expected(known), asked_about(known)
     reader = SharedHistory(path, max_age=600, max_lag=600, max_loss=0)
@@ -91,10 +91,10 @@ def read(path: Path, looks: Any, told: Any) -> None:
             looks.value += 1
             if why is None:
                 assert seen in of_create
-                told.value += 1
+                reads.value += 1
 
 
-def test_of_writers_killed_at_20_instants_no_answer_is_torn_and_none_waits(tmp_path: Path) -> None:
+def test_writers_killed_at_20_instants_tear_no_answer_and_block_no_reader(tmp_path: Path) -> None:
     whole = expected(files())
     assert sum(len(of_create) == STATES for of_create in whole) > ROWS / 2
     history, chance = tmp_path / "history", Random(20)
@@ -114,13 +114,13 @@ def test_of_writers_killed_at_20_instants_no_answer_is_torn_and_none_waits(tmp_p
 
 
 def killed_while_it_is_read(history: Path, counts: list[tuple[Any, Any]], chance: Random) -> None:
-    """Have a writer write until some time after readers are told what it wrote."""
+    """Let a writer write until some time after readers see its writes."""
     writer = CONTEXT.Process(target=write, args=(history,), daemon=True)
-    before = [told.value for _, told in counts]
+    before = [reads.value for _, reads in counts]
     writer.start()
-    for (_, told), known in zip(counts, before, strict=True):
-        assert eventually(lambda told=told, known=known: told.value > known, 120)
-    time.sleep(chance.uniform(0, 0.1))  # it waits for nothing: the instant is at random
+    for (_, reads), known in zip(counts, before, strict=True):
+        assert eventually(lambda reads=reads, known=known: reads.value > known, 120)
+    time.sleep(chance.uniform(0, 0.1))  # not a wait: the instant is random
     writer.kill()
     writer.join()
     assert writer.exitcode == -signal.SIGKILL

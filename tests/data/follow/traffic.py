@@ -1,4 +1,4 @@
-"""Traffic, and a follower of it whom something may befall; and what both are if nothing does."""
+"""Traffic, a follower of it that can be disturbed, and the expected results of both."""
 
 from __future__ import annotations
 
@@ -30,32 +30,33 @@ from tests.waiting import eventually
 
 KILLS = 20
 PART = 1_000
-"""So many operations pass before each kill."""
+"""Operations between two kills."""
 APART, PAUSE = 40_000, 90_000_000
-"""From one operation to the next, and from one part to the next, in microseconds. While nothing
-comes a follower knows what falls due meanwhile: the pause is longer than any wait of a test."""
+"""Times between operations, and between parts, in microseconds. While idle a follower processes
+everything that becomes due: the pause is longer than any wait of a test.
+"""
 
 HOW = Following(hour_seconds=30, history_keys=10_000)
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Traffic in parts, each a capture, and what is known of it if nothing befalls anybody.
+    """Traffic in parts, each a capture, and the results of an undisturbed follower.
 
-    `expected` are ingest's rows. `asked` is what readers are asked once the last message has come,
-    at `ended` (µs since the epoch), and `told` what they are told; `kept` is what is saved then.
+    `expected` are ingest's rows. `asked` are the queries after the last message, at `ended` (µs
+    since the epoch), and `answers` the results; `saved` is the state saved then.
     """
 
     parts: list[Path]
     expected: Rows
     asked: pa.RecordBatch
     ended: int
-    told: list[dict[str, Any]]
-    kept: list[pa.RecordBatch]
+    answers: list[dict[str, Any]]
+    saved: list[pa.RecordBatch]
 
 
 def paused(operations: pa.Table, apart: int, pause: int) -> pa.Table:
-    """Return operations with a pause behind each `PART` of them; of a pause no call is made."""
+    """Return operations with a pause after each `PART` of them, without calls."""
     operations = spread(operations, apart)
     later = pa.array([number // PART * pause for number in range(len(operations))])
     for name in ("time", "reply_time"):
@@ -68,7 +69,7 @@ def paused(operations: pa.Table, apart: int, pause: int) -> pa.Table:
 def pass_by(folder: Path) -> Traffic:
     """Make traffic in a folder.
 
-    Its last part is one operation that makes no file: of all others everything has come due.
+    Its last part is one operation that makes no file: all other events have been emitted.
     """
     table = pq.read_table(DAYS[0]).slice(0, KILLS * PART)
     last = table.filter(pc.equal(table["op"], "getattr")).slice(0, 1)
@@ -80,13 +81,13 @@ def pass_by(folder: Path) -> Traffic:
     for part in parts:
         followed.bring(part)
     asked, last_reply = nameless(creates(ingested)), ended(ingested)
-    told = followed.told(asked, last_reply)
-    assert len({row["history"] for row in told}) > 100
-    return Traffic(parts, rows(ingested), asked, last_reply, told, followed.kept())
+    answers = followed.answers(asked, last_reply)
+    assert len({row["history"] for row in answers}) > 100
+    return Traffic(parts, rows(ingested), asked, last_reply, answers, followed.saved())
 
 
 def parted(capture: Path, into: Path) -> list[Path]:
-    """Write each part of a capture into a file of its own."""
+    """Write each part of a capture into a separate file."""
     into.mkdir()
     header, frames = packets(capture)
     parts: list[list[bytes]] = []
@@ -104,9 +105,9 @@ def parted(capture: Path, into: Path) -> list[Path]:
 
 
 def creates(dataset: Path) -> pa.RecordBatch:
-    """Return what was born, as somebody asks about it a day later.
+    """Return the births, as queries a day later.
 
-    What a directory was called that was removed is not known to a follower that was begun again.
+    A restarted follower does not know the name of a directory that was removed.
     """
     all_files = read_files(dataset)
     removed = all_files.filter(all_files["died"].is_valid())["fh"]
@@ -121,12 +122,12 @@ def creates(dataset: Path) -> pa.RecordBatch:
 
 
 def nameless(asked: pa.RecordBatch) -> pa.RecordBatch:
-    """Return creates whose asker knows no directory's own name."""
+    """Return creates without their directories' names."""
     return asked.set_column(2, "dir_name", pa.nulls(len(asked), pa.large_binary()))
 
 
 class Followed:
-    """A folder that is followed into another by the command, with a live history."""
+    """A folder that the command follows into another, with a live history."""
 
     def __init__(self, folder: Path, out: Path | None = None) -> None:
         self.captures, self.out = folder / "captures", out or folder / "out"
@@ -141,14 +142,14 @@ class Followed:
             self.command += [f"--{name.replace('_', '-')}", str(value)]
 
     def bring(self, part: Path) -> None:
-        """Let a capture appear, whole."""
-        aside = self.captures / f".{part.name}"
-        aside.write_bytes(part.read_bytes())
-        aside.rename(self.captures / part.name)
+        """Add a complete capture."""
+        hidden = self.captures / f".{part.name}"
+        hidden.write_bytes(part.read_bytes())
+        hidden.rename(self.captures / part.name)
 
     @contextmanager
     def follower(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Begin to follow; ends the follower, if it has not ended, as systemd would."""
+        """Start a follower; end it as systemd would, if it has not ended."""
         before = self.generation()
         command = [sys.executable, "-m", "birthmark", *self.command]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -160,20 +161,20 @@ class Followed:
         assert process.returncode in (0, -signal.SIGKILL)
 
     def generation(self) -> Any:
-        """Return which of the files that come one after the other the history is."""
-        self.reader.tell(b"")  # has another file opened, if there is one
+        """Return the generation of the history's file."""
+        self.reader.tell(b"")  # makes it open a newer file, if there is one
         return self.reader.status().get("generation")
 
-    def told(self, asked: pa.RecordBatch, clock: int) -> list[dict[str, Any]]:
-        """Return what readers are told once all is known until a time."""
+    def answers(self, asked: pa.RecordBatch, clock: int) -> list[dict[str, Any]]:
+        """Return the answers to queries once everything is known until a time."""
         with self.follower():
             assert eventually(lambda: self.reader.status().get("clock", 0) >= clock, 60)
             assert eventually(lambda: self.reader.status()["why"] is None)
             answers: list[dict[str, Any]] = self.reader.at(asked).to_pylist()
         return answers
 
-    def kept(self) -> list[pa.RecordBatch]:
-        """Return what is known of files and of names when the next follower goes on."""
+    def saved(self) -> list[pa.RecordBatch]:
+        """Return the histories of files and of names from which the next follower continues."""
         last = state.newest(self.out)
         assert last is not None
         live = LiveHistory.load(state.lives(self.out, last))
@@ -187,6 +188,6 @@ class Followed:
 
 
 def ended(dataset: Path) -> int:
-    """Return when the last message came, in microseconds since the epoch."""
+    """Return the time of the last message, in microseconds since the epoch."""
     times = read_table(dataset, "operations", ["reply_time"])["reply_time"]
     return int(pc.max(times.cast(pa.int64())).as_py())

@@ -1,4 +1,4 @@
-"""Traces decoded apart and combined: the same dataset as one ingest makes of them."""
+"""Traces decoded separately and combined: the same dataset as one ingest makes of them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 CALLER, SERVER = "31.03f7", "30.0801"
 
 
-def exchange(time: float, xid: int, what: str, told: str) -> str:
+def exchange(time: float, xid: int, what: str, answer: str) -> str:
     end = "con = 1 len = 1\n"
     return (
         f"{time:.6f} {CALLER} {SERVER} T C3 {xid:x} {what} {end}"
-        f"{time + 0.001:.6f} {SERVER} {CALLER} T R3 {xid:x} {told} status=0 pl = 1 {end}"
+        f"{time + 0.001:.6f} {SERVER} {CALLER} T R3 {xid:x} {answer} status=0 pl = 1 {end}"
     )
 
 
@@ -40,7 +40,7 @@ def remove(time: float, xid: int, name: str) -> str:
 
 @pytest.fixture
 def traces(tmp_path: Path) -> list[Path]:
-    """Return two traces: a life that goes on in the second, calls lost in both, and damage."""
+    """Return two traces: a life that continues in the second, calls lost in both, and damage."""
     one, two = tmp_path / "one.txt", tmp_path / "two.txt"
     one.write_text(
         create(NOON, 1, "lasting")
@@ -75,7 +75,7 @@ def test_a_dataset_of_decoded_traces_is_that_of_one_ingest(
     assert read_table(combined, "files")["loss_nearby"].to_pylist().count(True) > 0
     lives = {row["name"]: row["died"] for row in read_table(combined, "names").to_pylist()}
     assert lives[b"lasting"] is not None
-    files = {"written": []}  # which are called otherwise
+    files = {"written": []}  # whose names differ
     assert records(combined)["0001"] | files == records(whole)["0001"] | files
     set_aside = [
         [
@@ -99,9 +99,7 @@ def test_a_later_ingest_into_it_touches_none_of_its_files(
     assert read_table(combined, "operations").num_rows == 4 + 2 + 4
 
 
-def test_what_was_decoded_before_there_were_records_of_it_is_not_lost(
-    traces: list[Path], tmp_path: Path
-) -> None:
+def test_decoded_traces_without_records_are_not_lost(traces: list[Path], tmp_path: Path) -> None:
     decode(traces[0], tmp_path / "part")
     shutil.rmtree(tmp_path / "part" / "dataset" / "ingests")
     combine([tmp_path / "part"], tmp_path / "combined")
@@ -117,7 +115,7 @@ def test_tables_of_operations_and_captures_are_decoded_likewise(tmp_path: Path) 
         assert read_table(combined, table) == read_table(whole, table), table
 
 
-def test_what_is_decoded_already_is_not_decoded_again(traces: list[Path], tmp_path: Path) -> None:
+def test_a_decoded_trace_is_not_decoded_again(traces: list[Path], tmp_path: Path) -> None:
     part = tmp_path / "part"
     decode(traces[0], part)
     traces[0].unlink()
@@ -125,7 +123,7 @@ def test_what_is_decoded_already_is_not_decoded_again(traces: list[Path], tmp_pa
     assert Decoded(part).rows["operations"] == 4
 
 
-def test_what_is_no_trace_leaves_nothing(tmp_path: Path) -> None:
+def test_other_files_than_traces_leave_nothing(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<html>")
     with pytest.raises(ValueError, match=r"page\.html"):
         decode(tmp_path / "page.html", tmp_path / "parts" / "part")

@@ -1,4 +1,4 @@
-"""What a monitor lost: the estimate, the loss table, and the lives that loss may have touched."""
+"""The losses of a monitor: the estimate, the loss table, and the lives possibly touched."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ SEED = 7
 
 
 def drop(whole: Path, out: Path, rate: float) -> int:
-    """Copy a capture without some of its packets, of which most hold one message."""
+    """Copy a capture without some of its packets, most of which hold one message."""
     chance = random.Random(SEED)
     content, at = whole.read_bytes(), 24
-    kept = [content[:at]]
+    remaining = [content[:at]]
     messages = 0
     while at < len(content):
         size = 16 + struct.unpack_from("<I", content, at + 8)[0]
@@ -39,9 +39,9 @@ def drop(whole: Path, out: Path, rate: float) -> int:
         if has_message and chance.random() < rate:
             messages += 1
         else:
-            kept.append(content[at : at + size])
+            remaining.append(content[at : at + size])
         at += size
-    out.write_bytes(b"".join(kept))
+    out.write_bytes(b"".join(remaining))
     return messages
 
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_of_a_whole_capture_nothing_is_estimated_lost(folder: Path) -> None:
+def test_a_whole_capture_has_no_estimated_loss(folder: Path) -> None:
     loss = read_table(folder / "whole", "loss")
     assert loss.schema.equals(LOSS)
     assert sum(loss["calls"].to_pylist()) == sum(loss["replies"].to_pylist()) == OPERATIONS
@@ -75,9 +75,9 @@ def test_the_estimate_is_near_what_was_dropped(folder: Path) -> None:
     assert sum(loss["lost"].to_pylist()) == pytest.approx(lost, rel=0.05)
     assert min(loss["holes"].to_pylist()) > 0
     (summary,) = (folder / "lossy" / "ingests").iterdir()
-    told = json.loads(summary.read_text())["loss"]
-    assert told["fraction"] == pytest.approx(lost / (2 * OPERATIONS), rel=0.05)
-    assert told["lost"] == pytest.approx(sum(loss["lost"].to_pylist()), abs=0.1)
+    summary_loss = json.loads(summary.read_text())["loss"]
+    assert summary_loss["fraction"] == pytest.approx(lost / (2 * OPERATIONS), rel=0.05)
+    assert summary_loss["lost"] == pytest.approx(sum(loss["lost"].to_pylist()), abs=0.1)
 
 
 def test_nearly_all_lives_that_loss_changed_are_marked_and_many_others_are_not(

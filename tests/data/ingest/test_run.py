@@ -1,4 +1,7 @@
-"""Ingest: from trace files to a dataset, every record accounted for, all or nothing."""
+"""Ingest: from trace files to a dataset, every record accounted for, all or nothing.
+
+Tests also data/ingest/summary.py, data/schema.py, data/traces/tallies.py.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def trace(tmp_path: Path) -> Path:
 def test_rows_are_partitioned_by_server_and_day(trace: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     summary = ingest([trace], out)
-    # a directory on each server was named, though not seen to be born
+    # a directory on each server was named, but its birth was not seen
     assert summary.rows == {"operations": 3, "messages": 0, "files": 5, "names": 3, "loss": 3}
     for table in ("operations", "files", "names"):
         found = {str(path.parent.relative_to(out / table)) for path in out.glob(f"{table}/*/*/*")}
@@ -99,7 +102,7 @@ def test_damaged_records_are_kept_with_their_place_and_reason(trace: Path, tmp_p
 
 
 @pytest.mark.deep
-def test_of_much_damage_every_record_is_kept(tmp_path: Path) -> None:
+def test_every_record_of_extensive_damage_is_stored(tmp_path: Path) -> None:
     trace = tmp_path / "bad.txt"
     trace.write_text(create(1000, 1) + "1.0 x\n" * 200_000)
     summary = ingest([trace], tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Traces made by hand, and what becomes of them: operations as dicts, times in seconds."""
+"""Handmade traces and their replays: operations as dicts, times in seconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from birthmark.data.schema import OPERATIONS
 Row = dict[str, Any]
 
 BASE = 1_000_000_000  # the first second of the traces
-HOME = b"home"  # the handle of a directory in which most happens
+HOME = b"home"  # the handle of the directory of most names
 UNCHECKED, GUARDED, EXCLUSIVE = 0, 1, 2  # createmode3, RFC 1813 section 3.3.8
 FILE, DIRECTORY, SYMLINK = 1, 2, 5  # ftype3, RFC 1813 section 2.6
 # nfsstat3, RFC 1813 section 2.6
@@ -41,7 +41,7 @@ DEFAULTS: Row = {
 
 
 def op(procedure: str, time: float, fh: bytes | None, **more: object) -> Row:
-    """A call on a handle and its reply, which takes a millisecond unless ``reply`` says when."""
+    """A call on a handle and its reply, a millisecond later unless ``reply`` has another time."""
     return {"op": procedure, "time": time, "fh": fh, **more}
 
 
@@ -94,7 +94,7 @@ def write_trace(path: Path, rows: list[Row]) -> Path:
 
 @dataclass
 class Replayed:
-    """What a trace became: the build, its tables, the run, and the directory that is left."""
+    """The replay of a trace: the build, its tables, the run, and the resulting directory."""
 
     built: BuildSummary
     ran: RunSummary
@@ -104,7 +104,7 @@ class Replayed:
 
     @property
     def inserted(self) -> list[tuple[str, str]]:
-        """What was inserted: the procedure and why, in order."""
+        """The inserted operations: the procedure and the reason, in order."""
         return [(row["op"], row["inserted"]) for row in self.operations if row["inserted"]]
 
     @property
@@ -114,11 +114,11 @@ class Replayed:
 
     @property
     def paths(self) -> list[str]:
-        """The paths in the manifest, of the directory of most names ``home``."""
+        """The paths in the manifest, with the directory of most names as ``home``."""
         return sorted(row["path"].decode() for row in self.manifest)
 
     def left(self) -> set[str]:
-        """What is below the root in the end; directories with invented names as ``home``."""
+        """The final paths below the root; directories with invented names as ``home``."""
         return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
 
 

@@ -71,8 +71,8 @@ def test_the_tables_are_as_documented_and_the_summary_is_kept(tmp_path: Path) ->
     assert pq.read_schema(out / "manifest.parquet").equals(MANIFEST, check_metadata=True)
     assert pq.read_schema(out / "operations.parquet").equals(OPERATIONS, check_metadata=True)
     assert all(each.metadata[b"doc"] for schema in (MANIFEST, OPERATIONS) for each in schema)
-    kept = json.loads((out / "build.json").read_text())
-    assert kept == json.loads(json.dumps(summary.to_json()))
+    saved = json.loads((out / "build.json").read_text())
+    assert saved == json.loads(json.dumps(summary.to_json()))
     assert {path.name for path in out.iterdir()} == {
         "build.json",
         "manifest.csv",
@@ -135,7 +135,7 @@ def test_a_dataset_is_built_from_as_its_trace_is(tmp_path: Path) -> None:
     assert one["op"].to_pylist() == ["create", "create", "remove", "getattr"]
 
 
-def test_what_is_no_dataset_is_said_to_be_none(tmp_path: Path) -> None:
+def test_other_directories_than_datasets_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no dataset: expected a directory ingests/"):
         build([tmp_path], tmp_path / "out")
 
@@ -150,10 +150,10 @@ def test_a_section_without_calls_is_an_error_and_leaves_nothing(tmp_path: Path) 
 def test_a_directory_that_holds_something_is_not_built_into(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "trace.parquet", [lookup(1, b"x", status=NOENT)])
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "mine").write_text("kept")
+    (tmp_path / "out" / "mine").write_text("saved")
     with pytest.raises(FileExistsError, match="expected a directory that is empty"):
         build([trace], tmp_path / "out")
-    assert (tmp_path / "out" / "mine").read_text() == "kept"
+    assert (tmp_path / "out" / "mine").read_text() == "saved"
 
 
 FULL = """

@@ -1,4 +1,4 @@
-"""What must have existed, rule by rule of thesis section 3.6.4; each trace is really performed."""
+"""Inferred preconditions, rule by rule of thesis section 3.6.4; each trace is really performed."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_rename_over_a_file_ends_it(tmp_path: Path) -> None:
     assert {row["name"] for row in found.manifest} >= {b"source", b"target"}
 
 
-def test_a_file_of_which_only_a_removal_speaks_was_there(tmp_path: Path) -> None:
+def test_a_file_known_only_by_its_removal_existed(tmp_path: Path) -> None:
     found = replayed(tmp_path, [op("remove", 1, HOME, name=b"x", **SEEN)])
     assert [row["name"] for row in found.manifest if row["kind"] == "file"] == [b"x"]
     assert found.inserted == []
@@ -179,7 +179,7 @@ def test_a_file_that_is_removed_twice_was_made_in_between(tmp_path: Path) -> Non
     assert replayed(tmp_path, rows).sequence == ["remove", "+create", "remove"]
 
 
-def test_what_is_in_an_unknown_directory_is_attached_below_the_root(tmp_path: Path) -> None:
+def test_contents_of_an_unknown_directory_are_attached_below_the_root(tmp_path: Path) -> None:
     rows = [lookup(1, b"x", b"f", **file(1), **SEEN), read(2, b"f", reply_count=1, **file(1))]
     found = replayed(tmp_path, rows)
     home, x = found.manifest
@@ -223,7 +223,7 @@ def test_a_directory_known_by_name_and_by_handle_is_one(tmp_path: Path) -> None:
     assert found.built.unnamed_directories == 1
 
 
-def test_what_a_removed_directory_still_held_was_removed_before(tmp_path: Path) -> None:
+def test_contents_of_a_removed_directory_were_removed_before(tmp_path: Path) -> None:
     rows = [
         lookup(1, b"d", b"D", **directory()),
         op("lookup", 2, b"D", name=b"x", new_fh=b"f", **file()),
@@ -233,7 +233,7 @@ def test_what_a_removed_directory_still_held_was_removed_before(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("procedure", ["create", "mkdir", "symlink"])
-def test_what_could_not_be_made_because_it_exists_was_there(tmp_path: Path, procedure: str) -> None:
+def test_an_object_whose_creation_failed_existed(tmp_path: Path, procedure: str) -> None:
     rows = [op(procedure, 1, HOME, name=b"x", how=1, target=b"t", status=EXIST)]
     found = replayed(tmp_path, rows)
     assert b"x" in {row["name"] for row in found.manifest}
@@ -304,7 +304,7 @@ def test_a_mode_or_size_that_changed_unseen_is_changed_right_before_it_shows(
     assert (path.stat().st_mode & 0o777, path.stat().st_size) == (0o600, 4)
 
 
-def test_what_a_file_held_before_its_first_write_comes_from_the_reply(tmp_path: Path) -> None:
+def test_a_files_size_before_its_first_write_comes_from_the_reply(tmp_path: Path) -> None:
     written = {"offset": 0, "count": 5, "reply_count": 5}
     rows = [
         op("write", 1, b"f", **written, pre_size=100, **file(100)),
@@ -315,7 +315,7 @@ def test_what_a_file_held_before_its_first_write_comes_from_the_reply(tmp_path: 
     assert [row["size"] for row in found.manifest] == [100, 50, 0]
 
 
-def test_what_was_only_listed_gives_names_but_is_not_made(tmp_path: Path) -> None:
+def test_objects_only_listed_give_names_but_are_not_made(tmp_path: Path) -> None:
     entries = [
         {"name": name, "fileid": 1, "cookie": 1, "fh": fh, **file(size)}
         for name, fh, size in ((b"used", b"u", 3), (b"idle", b"i", 4), (b".", HOME, 0))

@@ -1,4 +1,4 @@
-"""Traces that no server wrote, and traces with much missing: every call still accounted for."""
+"""Traces that no server wrote, and traces with many gaps: every call still accounted for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATUSES = [0, 0, 0, 0, 0, 1, 2, 13, 17, 20, 21, 22, 63, 66, 70]
 
 
 def nonsense(seed: int) -> list[Row]:
-    """Calls on a few handles and names that end anyhow, and overlap."""
+    """Calls on a few handles and names that end arbitrarily, and overlap."""
     dice = random.Random(seed)
     handles = [b"%d" % number for number in range(dice.choice([3, 6, 12]))]
     names = [b"x", b"y", b"z", b".", b".."]
@@ -60,8 +60,8 @@ def test_nonsense_is_built_and_run_without_losing_count(tmp_path: Path, seed: in
 def test_with_calls_missing_the_others_end_as_they_did(tmp_path: Path, share_lost: float) -> None:
     dice = random.Random(1)
     day = pq.read_table(DAYS[0]).slice(40_000, 10_000)
-    kept = pa.array([dice.random() >= share_lost for _ in range(len(day))])
-    pq.write_table(day.filter(kept), tmp_path / "trace.parquet")
+    remaining = pa.array([dice.random() >= share_lost for _ in range(len(day))])
+    pq.write_table(day.filter(remaining), tmp_path / "trace.parquet")
     found = replayed_trace(tmp_path, tmp_path / "trace.parquet")
     assert found.inserted
     assert found.ran.share >= 0.995

@@ -1,4 +1,4 @@
-"""Calls that overlap are executed in the order that explains what they returned."""
+"""Overlapping calls are executed in the order that explains their results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.data.replay.made import (
 
 
 def order(tmp_path: Path, rows: list[Row]) -> list[str]:
-    """The procedures in the order of execution, where none had to be inserted."""
+    """The procedures in the order of execution, if none had to be inserted."""
     found = replayed(tmp_path, rows)
     assert found.inserted == []
     return found.sequence

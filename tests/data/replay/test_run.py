@@ -1,4 +1,7 @@
-"""Running on a real directory: outcomes compared, callers acted as, nothing outside touched."""
+"""Running on a real directory: outcomes compared, callers acted as, nothing outside touched.
+
+Tests also data/replay/.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from birthmark.data.replay import build, run
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.data.samples import DAYS
 from birthmark.data.traces.reader import open_trace
+from tests import needs
 from tests.data.replay.made import (
     ACCES,
     HOME,
@@ -34,13 +38,13 @@ from tests.data.replay.made import (
     write_trace,
 )
 
-superuser = pytest.mark.skipif(os.geteuid() != 0, reason="needs the superuser, to act as others")
 FIRST_SECONDS = 1_795_239_814_000_000  # ten seconds into the second bundled day
 ALICE, BOB = {"uid": 1001, "gid": 100, "gids": [100]}, {"uid": 1002, "gid": 100, "gids": [7]}
 HERS = {"owner": 1001, "group": 100}
 
 
-@superuser
+@pytest.mark.deep
+@needs.superuser
 def test_calls_are_refused_to_whom_the_server_refused_them(tmp_path: Path) -> None:
     secret = file(5, 0o600, **HERS)
     rows = [
@@ -58,8 +62,9 @@ def test_calls_are_refused_to_whom_the_server_refused_them(tmp_path: Path) -> No
     assert os.geteuid() == 0
 
 
-@superuser
-def test_what_mode_bits_do_not_explain_is_made_refused(tmp_path: Path) -> None:
+@pytest.mark.deep
+@needs.superuser
+def test_refusals_not_explained_by_mode_bits_are_reproduced(tmp_path: Path) -> None:
     rows = [
         op("readdir", 1, b"d", **directory(0o755), **ALICE),
         op("lookup", 2, b"d", name=b"x", status=ACCES, **ALICE),
@@ -71,7 +76,8 @@ def test_what_mode_bits_do_not_explain_is_made_refused(tmp_path: Path) -> None:
     assert [row["uid"] for row in found.operations if row["op"] == "mkdir"] == [65_534]
 
 
-@superuser
+@pytest.mark.deep
+@needs.superuser
 def test_new_objects_are_their_callers_or_as_the_server_had_them(tmp_path: Path) -> None:
     open_to_all = directory(0o1777, owner=0, group=0)
     home = {"dir_" + name: value for name, value in open_to_all.items()}
@@ -93,7 +99,8 @@ def test_new_objects_are_their_callers_or_as_the_server_had_them(tmp_path: Path)
     assert left["l"][:2] == (1001, 100)
 
 
-@superuser
+@pytest.mark.deep
+@needs.superuser
 def test_an_owner_may_write_what_its_mode_forbids_as_over_nfs(tmp_path: Path) -> None:
     rows = [
         create(1, b"a", b"f", set_mode=0o400, **file(0, 0o400, **HERS), **ALICE),
@@ -103,7 +110,8 @@ def test_an_owner_may_write_what_its_mode_forbids_as_over_nfs(tmp_path: Path) ->
     assert found.ran.lenient == 1
 
 
-@superuser
+@pytest.mark.deep
+@needs.superuser
 def test_without_the_superusers_rights_refusals_are_not_compared(tmp_path: Path) -> None:
     rows = [
         create(1, b"a", b"f", set_mode=0, **file(0, 0, **HERS), **ALICE),
@@ -129,7 +137,7 @@ def test_without_the_superusers_rights_refusals_are_not_compared(tmp_path: Path)
     assert not results["superuser"]
 
 
-def test_what_ends_otherwise_is_grouped_with_the_reason(tmp_path: Path) -> None:
+def test_different_outcomes_are_grouped_with_the_reason(tmp_path: Path) -> None:
     rows = [
         create(1, b"x", b"f", **file()),
         op("read", 2, b"f", offset=0, count=1, reply_count=0),
@@ -148,8 +156,8 @@ def test_what_ends_otherwise_is_grouped_with_the_reason(tmp_path: Path) -> None:
     }
     assert (summary.same, summary.different) == (1, 2)
     assert summary.share == pytest.approx(1 / 3)
-    kept = json.loads((tmp_path / "build" / "results.json").read_text())
-    assert kept["differences"][0]["count"] == 1
+    saved = json.loads((tmp_path / "build" / "results.json").read_text())
+    assert saved["differences"][0]["count"] == 1
 
 
 def test_a_directory_that_is_not_empty_is_not_worked_in(tmp_path: Path) -> None:
@@ -161,7 +169,7 @@ def test_a_directory_that_is_not_empty_is_not_worked_in(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "root").iterdir()] == ["mine"]
 
 
-def test_what_is_no_build_is_said_to_be_none(tmp_path: Path) -> None:
+def test_other_directories_than_builds_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="expected the directory of a build"):
         run(tmp_path, tmp_path / "root")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "operations.parquet")
@@ -170,7 +178,7 @@ def test_what_is_no_build_is_said_to_be_none(tmp_path: Path) -> None:
 
 
 def forged(tmp_path: Path, manifest: list[Row], operations: list[Row]) -> Path:
-    """A build that was not built."""
+    """A forged build."""
     out = tmp_path / "build"
     out.mkdir()
     for name, schema, rows in (
@@ -284,7 +292,7 @@ def test_part_of_a_bundled_day_ends_as_it_did(tmp_path: Path) -> None:
 
 
 def compared_with_lives(trace: Path, root: Path) -> None:
-    """What is left must be what the lives of files and names say, which another program tells."""
+    """The result must match the lives of files and names, which another program derives."""
     files, names = lives.tables(open_trace(trace))
     alive = [row for row in names.to_pylist() if row["died"] is None]
     above = {row["fh"]: (row["dir_fh"], row["name"]) for row in alive if row["kind"] == "directory"}

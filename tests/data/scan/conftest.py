@@ -1,4 +1,4 @@
-"""Tables that the tests of scan share."""
+"""Tables shared by the tests of scan."""
 
 from __future__ import annotations
 

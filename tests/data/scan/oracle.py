@@ -1,4 +1,4 @@
-"""Counts made slowly and simply, to compare with: a row at a time, in plain Python."""
+"""Slow and simple counts to compare with: row by row, in plain Python."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(columns: list[str]) -> list[dict[str, Any]]:
 
 
 class Hierarchy:
-    """Each file's directory and name, as the names in a trace show them."""
+    """Each file's directory and name, as shown by the names in a trace."""
 
     def __init__(self) -> None:
         self.parent: dict[bytes, tuple[bytes, bytes]] = {}

@@ -1,4 +1,4 @@
-"""Counts added up: the same as a scan with these keys and periods would have them."""
+"""Sums of counts equal those of a scan with the same keys and periods."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def test_one_period_may_hold_all(counts: str, tmp_path: Path) -> None:
     assert sum(rows["ops"].to_pylist()) == 104_344
 
 
-def test_keys_and_periods_stay_as_they_are_unless_told_otherwise(
-    counts: str, tmp_path: Path
-) -> None:
+def test_keys_and_periods_do_not_change_by_default(counts: str, tmp_path: Path) -> None:
     aggregate(CountsTable(counts), f"{tmp_path}/a.parquet")
     assert ordered(tmp_path / "a.parquet").equals(ordered(Path(counts)))
 

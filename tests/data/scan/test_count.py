@@ -1,4 +1,7 @@
-"""Operations counted: against simple counting, against an independent decoder, and by hand."""
+"""Counts of operations: against simple counting, against an independent decoder, and by hand.
+
+Tests also data/scan/.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def counted(traces: list[Any], tmp_path: Path, **plan: Any) -> list[dict[str, An
 
 
 def trace(tmp_path: Path, *rows: dict[str, Any]) -> Path:
-    """Write operations, of which only what matters is given."""
+    """Write operations with only the values that matter."""
     path = tmp_path / "trace.parquet"
     pq.write_table(operations(*rows), path)
     return path
@@ -134,6 +137,38 @@ def test_procedures_that_nobody_has_heard_of_are_counted_and_name_files(tmp_path
     }
 
 
+def test_operations_at_a_data_server_count_under_the_files_path(tmp_path: Path) -> None:
+    layout = [{"fh": b"D1", "cookie": 0}, {"fh": b"D2", "cookie": 1}]
+    made = [
+        {"op": "fsinfo", "fh": b"r"},
+        {"op": "open", "fh": b"r", "name": b"a", "new_fh": b"f"},
+        {"op": "layoutget", "fh": b"f", "entries": layout, "layout_type": 4},
+        {"op": "open", "fh": b"r", "name": b"b", "new_fh": b"g"},
+        {"op": "layoutget", "fh": b"g", "entries": [], "layout_type": 1},
+    ]
+    moved = [
+        {"op": "write", "fh": b"D1", "server": "d1", "reply_count": 5, "ftype": 2},
+        {"op": "write", "fh": b"D2", "server": "d2", "reply_count": 5},
+        {"op": "read", "fh": b"g", "server": "d1", "reply_count": 3},
+        {"op": "read", "fh": b"g", "reply_count": 2},
+        {"op": "read", "fh": b"other", "server": "d1"},
+    ]
+    rows = counted([trace(tmp_path, *made, *moved)], tmp_path, by=["file"])
+    found = {(row["file"], row["op"]): row["bytes_read"] + row["bytes_written"] for row in rows}
+    assert (found["/a", "write"], found["/b", "read"]) == (10, 5)
+    assert len([file for file, _ in found if file.startswith("?")]) == 1
+    # the file map has no file for a data server's handles
+    scan(
+        [tmp_path / "trace.parquet"],
+        tmp_path / "out.parquet",
+        Plan(by=["file"]),
+        tmp_path / "map.parquet",
+    )
+    paths = pq.read_table(tmp_path / "map.parquet")["path"].to_pylist()
+    assert {"/a", "/b"} <= set(paths)
+    assert len([path for path in paths if path.startswith("?")]) == 1
+
+
 def test_a_file_has_the_path_that_it_had_a_minute_after_the_period(tmp_path: Path) -> None:
     start = [
         {"op": "fsinfo", "fh": b"r"},
@@ -146,7 +181,7 @@ def test_a_file_has_the_path_that_it_had_a_minute_after_the_period(tmp_path: Pat
         assert [row["file"] for row in rows if row["op"] == "create"] == [expected]
 
 
-def test_what_has_no_known_place_is_counted_under_a_question_mark(tmp_path: Path) -> None:
+def test_files_of_unknown_place_are_counted_under_a_question_mark(tmp_path: Path) -> None:
     path = trace(
         tmp_path,
         {"op": "null", "fh": None},

@@ -1,4 +1,7 @@
-"""What is counted of a generated trace says so, whatever is made of the counts."""
+"""Counts of a generated trace are marked, whatever is made of them.
+
+Tests also data/generated.py.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from birthmark.data.workloads.output import write
 WORKLOAD = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)
 WHOLE = WORKLOAD.to_json()
 SHORT = {"name": "campus", "seed": 7}
-SAID = "generated: campus, seed 7"
+LABEL = "generated: campus, seed 7"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: object) -> str:
-    result = CliRunner().invoke(app, ["scan", *map(str, arguments)])
+    return birthmark("scan", *arguments)
+
+
+def birthmark(*arguments: object) -> str:
+    result = CliRunner().invoke(app, list(map(str, arguments)))
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -52,11 +59,11 @@ def test_every_format_of_a_table_is_marked(made: Path, table: str) -> None:
 
 
 def test_other_readers_find_the_columns_of_a_marked_csv(made: Path) -> None:
-    ops, said = duckdb.sql(
+    ops, generated_label = duckdb.sql(
         f"SELECT sum(ops), any_value(generated) FROM '{made / 'counts.csv'}'"
     ).fetchall()[0]
     assert ops == pq.ParquetFile(made / "trace.parquet").metadata.num_rows
-    assert said == "campus-seed7"
+    assert generated_label == "campus-seed7"
 
 
 @pytest.mark.parametrize("suffix", ["txt", "pcap", "dataset"])
@@ -75,24 +82,28 @@ def test_a_trace_of_any_kind_hands_its_mark_on(made: Path, tmp_path: Path, suffi
 @pytest.mark.parametrize(("kind", "mark"), [("parquet", WHOLE), ("csv", SHORT)])
 @pytest.mark.parametrize(
     "command",
-    [["agg", "--by", "none"], ["split", "--drop", "op=read"], ["top", "--by", "user"]],
+    [
+        ["scan", "agg", "--by", "none"],
+        ["scan", "split", "--drop", "op=read"],
+        ["top", "table", "--by", "user"],
+    ],
     ids=lambda command: command[0],
 )
-def test_what_is_made_of_a_marked_table_is_marked(
+def test_tables_derived_from_a_marked_table_are_marked(
     made: Path, tmp_path: Path, command: list[str], kind: str, mark: dict[str, object]
 ) -> None:
-    name, *options = command
+    group, name, *options = command
     for out in ("rows.parquet", "rows.csv", "rows.txt"):
-        run(name, made / f"counts.{kind}", *options, "--out", tmp_path / out)
+        birthmark(group, name, made / f"counts.{kind}", *options, "--out", tmp_path / out)
     assert CountsTable(str(tmp_path / "rows.parquet")).generated == [mark]
     assert CountsTable(str(tmp_path / "rows.csv")).generated == [SHORT]
     assert in_comment((tmp_path / "rows.txt").read_bytes().split(b"\n")[0]) == mark
 
 
-def test_what_is_printed_says_so(made: Path, tmp_path: Path) -> None:
-    assert run(made / "trace.parquet", "--out", tmp_path / "a.csv").startswith(f"{SAID}\n")
-    assert run("top", made / "counts.csv", "--by", "user").startswith(SAID)
-    rows = json.loads(run("top", made / "counts.csv", "--by", "user", "--json"))
+def test_the_mark_is_printed(made: Path, tmp_path: Path) -> None:
+    assert run(made / "trace.parquet", "--out", tmp_path / "a.csv").startswith(f"{LABEL}\n")
+    assert birthmark("top", "table", made / "counts.csv", "--by", "user").startswith(LABEL)
+    rows = json.loads(birthmark("top", "table", made / "counts.csv", "--by", "user", "--json"))
     assert {row["generated"] for row in rows} == {"campus-seed7"}
 
 
@@ -104,7 +115,7 @@ def test_a_plot_says_so(
 
     monkeypatch.setitem(matplotlib.rcParams, "svg.fonttype", "none")  # words, not outlines
     run("view", made / "counts.parquet", *options, "--out", tmp_path / "plot.svg")
-    assert SAID in (tmp_path / "plot.svg").read_text()
+    assert LABEL in (tmp_path / "plot.svg").read_text()
 
 
 def test_counts_of_a_real_trace_have_no_mark(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rows kept or dropped."""
+"""Rows selected or dropped."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def test_rows_that_are_dropped_and_those_that_are_kept_are_all(counts: str, tmp_
     split(CountsTable(counts), f"{tmp_path}/a.parquet", Rows(chosen))
     split(CountsTable(counts), f"{tmp_path}/b.parquet", Rows(drop=conditions("op=lookup,read")))
     split(CountsTable(counts), f"{tmp_path}/c.parquet", Rows(conditions("op=lookup,read")))
-    kept, dropped = (pq.read_table(tmp_path / f"{name}.parquet") for name in "cb")
+    selected, dropped = (pq.read_table(tmp_path / f"{name}.parquet") for name in "cb")
     whole = pq.read_table(counts)
-    assert 0 < len(kept) < len(whole)
-    assert len(kept) + len(dropped) == len(whole)
+    assert 0 < len(selected) < len(whole)
+    assert len(selected) + len(dropped) == len(whole)
     part = pq.read_table(tmp_path / "a.parquet")
     assert pc.all(pc.starts_with(part["directory"], "/home/a")).as_py()
     assert set(part["op"].to_pylist()) == {"lookup", "read"}

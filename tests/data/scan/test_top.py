@@ -1,4 +1,4 @@
-"""The busiest, as the thesis's Tables 4.3 and 4.4 have them."""
+"""The busiest values, as in the thesis's Tables 4.3 and 4.4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Plots: what they show, and that they are drawn."""
+"""Plots: their contents, and that they are drawn.
+
+Tests also data/common/plot_style.py.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +133,7 @@ def test_another_format_is_refused(counts: str, tmp_path: Path) -> None:
         draw(over_time(CountsTable(counts)), tmp_path / "p.pdf")
 
 
-def test_what_cannot_be_shown_is_refused(counts: str, tmp_path: Path) -> None:
+def test_impossible_plots_are_refused(counts: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no rows"):
         over_time(table(tmp_path / "none.parquet", []))
     with pytest.raises(ValueError, match="10,000,001 periods"):

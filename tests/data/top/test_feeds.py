@@ -1,4 +1,4 @@
-"""Operations as they come: from pipes, and from traces at their own pace."""
+"""Feeds: operations from pipes, and from traces at their own pace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from birthmark.data.samples import DAYS
 from birthmark.data.scan import Plan, scan, words
 from birthmark.data.top import feeds
 from birthmark.data.top.feeds import UNENDING, Feed, Played, Traffic
-from birthmark.data.top.load import KEYS, Load
+from birthmark.data.top.load import KEYS, LiveCounts
 from birthmark.data.top.watch import Watch
 from birthmark.data.top.whole import read
 from birthmark_native import Follower
@@ -29,8 +29,8 @@ from tests.waiting import eventually
 DAY = str(DAYS[0])
 
 
-def watch(feed: Feed, load: Load) -> Watch:
-    """Poll to the end; every operation that came is counted."""
+def watch(feed: Feed, load: LiveCounts) -> Watch:
+    """Poll to the end; every operation is counted."""
     watched = Watch(load, feed)
     while not feed.ended:
         watched.poll()
@@ -41,7 +41,7 @@ def watch(feed: Feed, load: Load) -> Watch:
 
 
 def test_a_trace_is_played_whole_and_its_time_goes_on_at_its_pace() -> None:
-    load = Load(reach=SECOND)
+    load = LiveCounts(reach=SECOND)
     feed = Played([DAY], load.columns, pace=50)
     watched = Watch(load, feed)
     clocks = []
@@ -60,13 +60,13 @@ def test_a_trace_is_played_whole_and_its_time_goes_on_at_its_pace() -> None:
 def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
     shared: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All sums, of paths too, though it is looked at while it passes, and the view changes."""
+    """All sums, of paths too, although the view changes while the traffic passes."""
     monkeypatch.setattr(feeds, "GATHER", 0.0)
     content = (shared / "captures" / name).read_bytes()
     capture = tmp_path / "capture.pcap"
     capture.write_bytes(lzma.decompress(content) if name.endswith("xz") else content)
     source, sink = os.pipe()
-    load = Load(reach=10 * SECOND)
+    load = LiveCounts(reach=10 * SECOND)
     feed = Traffic(f"/dev/fd/{source}")
     watched = Watch(load, feed)
     looked = []
@@ -79,7 +79,7 @@ def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
                 watched.seen(SECOND, "ops", 3, [KEYS[len(looked) % len(KEYS)]])
                 looked.append(load.operations)
                 look.set()
-            watched.rest()
+            watched.catch_up()
     os.close(source)
     assert len(looked) > len(KEYS)
     seen = watched.seen(None, "ops", 100_000)
@@ -93,7 +93,7 @@ def test_traffic_of_a_pipe_is_in_the_end_counted_as_a_scan_does(
 
 @contextmanager
 def sent(capture: Path, sink: int) -> Iterator[threading.Event]:
-    """Write a capture into a pipe and close it: a piece, and once it was looked at the next."""
+    """Write a capture into a pipe and close it: a piece, and after it was shown the next."""
     looked = threading.Event()
 
     def send() -> None:
@@ -101,7 +101,7 @@ def sent(capture: Path, sink: int) -> Iterator[threading.Event]:
         step = min(len(content) // 7, 1 << 20)
         for at in range(0, len(content), step):
             os.write(sink, content[at : at + step])
-            looked.wait(1)  # of a piece that ends no operation there is nothing to see
+            looked.wait(1)  # a piece that ends no operation shows nothing
             looked.clear()
         os.close(sink)
 
@@ -112,7 +112,7 @@ def sent(capture: Path, sink: int) -> Iterator[threading.Event]:
 
 
 def scanned(capture: Path, key: str, folder: Path) -> dict[Any, tuple[int, int]]:
-    """Return the operations and errors that a scan by the second counts by a key."""
+    """Return the operations and errors by a key, as counted by a scan with periods of a second."""
     out = folder / "counts.parquet"
     scan([capture], out, Plan(period=SECOND, by=[key]))
     table = pq.read_table(out).group_by(key).aggregate([("ops", "sum"), ("errors", "sum")])
@@ -120,16 +120,16 @@ def scanned(capture: Path, key: str, folder: Path) -> dict[Any, tuple[int, int]]
 
 
 @pytest.mark.parametrize(("gather", "wait"), [(3600.0, 0.2), (0.0, 30.0)])
-def test_what_comes_is_gathered_for_as_long_as_was_asked_for(
+def test_operations_are_gathered_for_the_requested_time(
     shared: Path, gather: float, wait: float
 ) -> None:
-    """A pipe that has nothing for a while, again and again, gives a piece each time, or one."""
+    """A pipe that pauses repeatedly gives a piece each time, or a single one."""
     content = (shared / "captures" / "tiny.pcap").read_bytes()
     quarter = len(content) // 4
     source, sink = os.pipe()
     follower = Follower(f"/dev/fd/{source}", UNENDING, None, None, gather)
     os.write(sink, content[:quarter])
-    first, _ = rows_within(follower, 30.0)  # it tells at once when the trace begins
+    first, _ = rows_within(follower, 30.0)  # it reports at once when the trace begins
     meanwhile = []
     for at in range(1, 4):
         os.write(sink, content[at * quarter : (at + 1) * quarter if at < 3 else None])
@@ -137,16 +137,16 @@ def test_what_comes_is_gathered_for_as_long_as_was_asked_for(
     os.close(sink)
     assert (len(meanwhile) >= 3) == (gather == 0)
     assert (meanwhile == []) == (gather > 0)
-    rest, ended = list[int](), False
+    catch_up, ended = list[int](), False
     while not ended:
         more, ended = rows_within(follower, 30.0)
-        rest += more
-    assert sum([*first, *meanwhile, *rest]) == 343
+        catch_up += more
+    assert sum([*first, *meanwhile, *catch_up]) == 343
     os.close(source)
 
 
 def rows_within(follower: Follower, seconds: float) -> tuple[list[int], bool]:
-    """Return how many rows the first piece has that comes within a time, and if it is the last."""
+    """Return the number of rows in the first piece within a time, and whether it is the last."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         piece = follower.next_piece(left)
@@ -161,7 +161,7 @@ def test_a_folder_and_a_file_are_followed_while_they_grow(shared: Path, tmp_path
     half = len(content) // 2
     for source in (tmp_path, tmp_path / "first.pcap"):
         (tmp_path / "first.pcap").write_bytes(content[:half])
-        load, feed = Load(reach=SECOND), Traffic(str(source))
+        load, feed = LiveCounts(reach=SECOND), Traffic(str(source))
         watched = Watch(load, feed)
         assert eventually(lambda of=watched: of.poll() or of.load.operations)
         before = load.operations
@@ -182,7 +182,7 @@ def test_a_second_is_looked_at_half_a_second_later(shared: Path) -> None:
 
         def close(self) -> None: ...
 
-    load = Load(reach=10 * SECOND)
+    load = LiveCounts(reach=10 * SECOND)
     load.update(pq.read_table(DAY).slice(0, 100).combine_chunks().to_batches())
     assert load.first is not None
     feed = Standing()
@@ -198,7 +198,7 @@ def test_a_second_is_looked_at_half_a_second_later(shared: Path) -> None:
 
 def test_without_traffic_time_goes_on(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, sink = os.pipe()
-    load = Load(reach=SECOND)
+    load = LiveCounts(reach=SECOND)
     feed = Traffic(f"/dev/fd/{source}")
     os.write(sink, (shared / "captures" / "tiny.pcap").read_bytes())
     assert eventually(lambda: load.update(feed.poll()) or load.operations > 300)

@@ -1,4 +1,7 @@
-"""The numbers of ``birthmark top`` are those of ``birthmark scan``."""
+"""The numbers of ``birthmark top`` are those of ``birthmark scan``.
+
+Tests also data/top/.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from birthmark.data.scan.inputs import CountsTable
 from birthmark.data.scan.top import top
 from birthmark.data.scan.words import key as column
 from birthmark.data.settings import Counting, Ranked, TopKey
-from birthmark.data.top.load import KEYS, Load, Row, Seen
-from birthmark.data.top.sums import PATHS, Forgotten
+from birthmark.data.top.load import KEYS, LiveCounts, Row, Snapshot
+from birthmark.data.top.sums import PATHS, Evicted
 from birthmark.data.top.whole import read
 from tests.builders.operations import operations
 
@@ -39,7 +42,7 @@ SUMS = ("ops", "errors", "bytes_read", "bytes_written")
 
 
 @pytest.fixture(scope="module")
-def load() -> Load:
+def load() -> LiveCounts:
     return read([DAY])[0]
 
 
@@ -55,7 +58,7 @@ def sums(row: Row) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("key", KEYS)
 def test_the_rows_of_a_whole_trace_are_those_of_scan_top(
-    load: Load, key: TopKey, tmp_path: Path
+    load: LiveCounts, key: TopKey, tmp_path: Path
 ) -> None:
     scan([DAY], tmp_path / "counts.parquet", Plan(by=[column(key)]))
     counts = CountsTable(f"{tmp_path}/counts.parquet")
@@ -68,7 +71,7 @@ def test_the_rows_of_a_whole_trace_are_those_of_scan_top(
     assert sums(seen.total) == tuple(total[name] for name in SUMS)
 
 
-def test_latencies_of_a_whole_trace_are_those_of_a_scan(load: Load, tmp_path: Path) -> None:
+def test_latencies_of_a_whole_trace_are_those_of_a_scan(load: LiveCounts, tmp_path: Path) -> None:
     """Quantiles of all operations together, which a scan counts as other if none is apart."""
     scan([DAY], tmp_path / "counts.parquet", Plan(by=["client"], ops=[]))
     counts = CountsTable(f"{tmp_path}/counts.parquet")
@@ -83,7 +86,7 @@ def test_latencies_of_a_whole_trace_are_those_of_a_scan(load: Load, tmp_path: Pa
     assert {r.name: r.latency_mean for r in seen.rows["client"]} == pytest.approx(means)
 
 
-def test_a_row_says_of_which_operation_there_were_most(load: Load, day: pa.Table) -> None:
+def test_a_row_has_its_most_frequent_operation(load: LiveCounts, day: pa.Table) -> None:
     own = day.filter(pc.equal(day["uid"], 1006))
     counts = own["op"].cast(pa.utf8()).value_counts().to_pylist()
     most = max(counts, key=lambda each: each["counts"])["values"]
@@ -92,7 +95,9 @@ def test_a_row_says_of_which_operation_there_were_most(load: Load, day: pa.Table
 
 
 @pytest.mark.parametrize("order", [order for order in ORDERS if order != "latency"])
-def test_rows_are_ordered_and_the_first_are_the_busiest_of_all(load: Load, order: Ranked) -> None:
+def test_rows_are_ordered_and_the_first_are_the_busiest_of_all(
+    load: LiveCounts, order: Ranked
+) -> None:
     for key in KEYS:
         every = load.whole(order, ALL).rows[key]
         amounts = [AMOUNT[order](row) for row in every]
@@ -100,7 +105,7 @@ def test_rows_are_ordered_and_the_first_are_the_busiest_of_all(load: Load, order
         assert load.whole(order, 3).rows[key] == every[:3]
 
 
-def test_by_latency_those_of_few_replies_come_behind_the_others(load: Load) -> None:
+def test_by_latency_those_of_few_replies_come_behind_the_others(load: LiveCounts) -> None:
     rows = load.whole("latency", ALL).rows["file"]
     many = [row.ops - row.unanswered >= 10 for row in rows]
     assert many == sorted(many, reverse=True)
@@ -119,7 +124,7 @@ def test_only_operations_of_those_asked_for_are_counted(day: pa.Table) -> None:
     assert [row.name for row in seen.rows["user"]] == [1002]
 
 
-def test_a_directory_is_left_out_where_nearly_all_is_done_in_one_below(load: Load) -> None:
+def test_a_directory_is_left_out_where_nearly_all_is_done_in_one_below(load: LiveCounts) -> None:
     names = [str(row.name) for row in load.whole("ops", ALL).rows["directory"]]
     venv = "/home/ben/py/venv-b"
     assert f"{venv}/lib/python3.11/site-packages" in names
@@ -128,9 +133,9 @@ def test_a_directory_is_left_out_where_nearly_all_is_done_in_one_below(load: Loa
     assert "/home/ben" in names
 
 
-def live(day: pa.Table, reach: int = 60 * SECOND, step: int = 4999) -> Load:
-    """Return a load that took a day piece by piece, and was looked at again and again."""
-    load = Load(reach=reach)
+def live(day: pa.Table, reach: int = 60 * SECOND, step: int = 4999) -> LiveCounts:
+    """Return a load that took a day piece by piece, and was shown repeatedly."""
+    load = LiveCounts(reach=reach)
     for at in range(0, len(day), step):
         load.update(day.slice(at, step).combine_chunks().to_batches())
         assert load.last is not None
@@ -144,7 +149,7 @@ def live(day: pa.Table, reach: int = 60 * SECOND, step: int = 4999) -> Load:
 def test_live_all_sums_are_in_the_end_those_of_a_scan_by_the_second(
     day: pa.Table, key: TopKey, step: int, tmp_path: Path
 ) -> None:
-    """Paths, too, that were not known yet when operations were first seen, and renamed files."""
+    """This includes paths that were unknown when operations were first seen, and renamed files."""
     seen = live(day, step=step).whole("ops", ALL)
     scan([DAY], tmp_path / "counts.parquet", Plan(period=SECOND, by=[column(key)]))
     counts = CountsTable(f"{tmp_path}/counts.parquet")
@@ -156,26 +161,26 @@ def test_live_all_sums_are_in_the_end_those_of_a_scan_by_the_second(
     assert sums(seen.total) == tuple(total[name] for name in SUMS)
 
 
-def played(*rows: dict[str, Any], most: int = ALL) -> Load:
-    """Return a load that took operations one by one, and was looked at after each."""
-    load = Load(reach=60 * SECOND, most=most)
+def played(*rows: dict[str, Any], most: int = ALL) -> LiveCounts:
+    """Return a load that took operations one by one, and was shown after each."""
+    load = LiveCounts(reach=60 * SECOND, most=most)
     for batch in operations(*rows).to_batches(max_chunksize=1):
         load.update([batch])
         assert load.last is not None
         load.look_at(load.last - 10 * SECOND, load.last + SECOND)
-        load.rest(load.last)
+        load.catch_up(load.last)
     return load
 
 
-def paths(load: Load) -> dict[TopKey, dict[Any, int]]:
-    """Return the operations by path, since the start, and of the last ten seconds the same."""
+def paths(load: LiveCounts) -> dict[TopKey, dict[Any, int]]:
+    """Return the operations by path, since the start, and the same of the last ten seconds."""
     whole, recent = load.whole("ops", ALL), load.recent("ops", ALL)
     assert whole.rows == recent.rows
     own: tuple[TopKey, ...] = ("directory", "file")
     return {key: {row.name: row.ops for row in whole.rows[key]} for key in own}
 
 
-def test_live_what_was_done_before_a_path_was_known_is_done_under_it_then() -> None:
+def test_live_earlier_operations_move_to_a_path_when_it_becomes_known() -> None:
     """A client that mounted before the capture began looks up nothing until its cache is old."""
     reads = [{"op": "read", "fh": b"f", "time": at} for at in range(3)]
     found = {"op": "lookup", "fh": b"d", "name": b"f", "new_fh": b"f", "time": 4}
@@ -195,7 +200,7 @@ def test_live_what_was_done_before_a_path_was_known_is_done_under_it_then() -> N
 def test_live_a_file_has_the_path_that_it_had_a_minute_after_the_second(
     at: int, expected: str
 ) -> None:
-    """As `scan`'s own test has it, with periods of a second."""
+    """The same as `scan`'s own test, with periods of a second."""
     load = played(
         {"op": "fsinfo", "fh": b"r"},
         {"op": "create", "fh": b"r", "name": b"new", "new_fh": b"f"},
@@ -206,8 +211,8 @@ def test_live_a_file_has_the_path_that_it_had_a_minute_after_the_second(
     assert {row.name: row.ops for row in rows} == {"/": 2, expected: 1}
 
 
-def test_what_is_known_of_files_takes_no_more_memory_than_of_so_many() -> None:
-    """Those that did least go first, but none of what may still be looked at."""
+def test_memory_for_files_is_bounded() -> None:
+    """The least active values are evicted first, except those that may still be shown."""
     most = 20
     busy = [{"op": "read", "fh": b"b"} for _ in range(5)]
     names = [f"f{number}".encode() for number in range(1000)]
@@ -226,15 +231,15 @@ def test_what_is_known_of_files_takes_no_more_memory_than_of_so_many() -> None:
     assert whole.total.ops == 1007
     assert whole.rows["user"][0].ops == 1007
     assert {row.name: row.ops for row in whole.rows["file"]}["/busy"] == 6
-    forgotten = whole.forgotten["file"]
-    assert forgotten.values == 1002 - len(whole.rows["file"])
-    assert whole.forgotten["user"] == Forgotten()
+    evicted = whole.evicted["file"]
+    assert evicted.values == 1002 - len(whole.rows["file"])
+    assert whole.evicted["user"] == Evicted()
     recent = load.recent("ops", 1000)
     assert [(row.name, row.ops) for row in recent.rows["file"]] == [("/f998", 1), ("/f999", 1)]
 
 
-def test_a_file_that_was_forgotten_again_and_again_lacks_so_much_each_time() -> None:
-    """It is used again and again, each time when it has been forgotten."""
+def test_a_repeatedly_evicted_file_has_a_bounded_error() -> None:
+    """It is used repeatedly, each time after it was evicted."""
     start: list[dict[str, Any]] = [{"op": "read", "fh": b"busiest"} for _ in range(50)]
     again: list[dict[str, Any]] = []
     for at in range(5):
@@ -244,21 +249,21 @@ def test_a_file_that_was_forgotten_again_and_again_lacks_so_much_each_time() -> 
             again.append({"op": "read", "fh": other, "time": (at * 1000 + number * 10) * SECOND})
     load, once = played(*start, *again, most=20), played(*start, *again)
     (name,) = [row.name for row in once.whole("ops", 2).rows["file"] if row.ops == 10]
-    assert once.whole("ops", 2).forgotten["file"] == Forgotten()
+    assert once.whole("ops", 2).evicted["file"] == Evicted()
     whole = load.whole("ops", ALL)
     found = {row.name: row.ops for row in whole.rows["file"]}
     assert max(found.values()) == 50
-    assert whole.forgotten["file"].ops == 2
-    assert found.get(name, 0) < 10 <= found.get(name, 0) + 5 * whole.forgotten["file"].ops
+    assert whole.evicted["file"].ops == 2
+    assert found.get(name, 0) < 10 <= found.get(name, 0) + 5 * whole.evicted["file"].ops
 
 
-def test_a_path_that_was_forgotten_is_known_again_when_it_is_looked_up() -> None:
-    """Only of what is busy may more be kept than of the files that were used last."""
+def test_an_evicted_path_is_known_again_after_a_lookup() -> None:
+    """Only busy files may stay beyond the most recently used ones."""
     look = {"op": "lookup", "fh": b"r", "name": b"f", "new_fh": b"f"}
     others = [{"op": "read", "fh": f"{n}".encode(), "time": n * 100 * SECOND} for n in range(200)]
     after = {"time": 20_000 * SECOND}
     load = played({"op": "fsinfo", "fh": b"r"}, look, *others, most=10)
-    assert load.whole("ops", 1).forgotten["file"].paths > 100
+    assert load.whole("ops", 1).evicted["file"].paths > 100
     assert load.known <= 10 * PATHS
     read = {"op": "read", "fh": b"f"} | after
     (row,) = of_last(played({"op": "fsinfo", "fh": b"r"}, look, *others, read, most=10))
@@ -269,13 +274,13 @@ def test_a_path_that_was_forgotten_is_known_again_when_it_is_looked_up() -> None
     assert (row.name, row.ops) == ("/f", 2)
 
 
-def of_last(load: Load) -> list[Row]:
+def of_last(load: LiveCounts) -> list[Row]:
     return load.recent("ops", ALL).rows["file"]
 
 
 @pytest.mark.parametrize("length", [1, 10, 33])
 def test_a_stretch_is_the_sum_of_its_seconds_in_a_scan(day: pa.Table, length: int) -> None:
-    load = Load(reach=60 * SECOND)
+    load = LiveCounts(reach=60 * SECOND)
     load.update(day.combine_chunks().to_batches())
     assert load.first is not None
     for since in range(load.first, load.first + 60 * SECOND, 7 * SECOND):
@@ -292,8 +297,8 @@ def test_a_stretch_may_go_back_and_become_longer(day: pa.Table) -> None:
         check(load.recent("ops", ALL), day)
 
 
-def check(seen: Seen, day: pa.Table) -> None:
-    """Compare what was seen with the operations themselves."""
+def check(seen: Snapshot, day: pa.Table) -> None:
+    """Compare a snapshot with the operations themselves."""
     times = day["time"].cast(pa.int64())
     inside = pc.and_(pc.greater_equal(times, seen.since), pc.less(times, seen.until))
     rows = day.filter(inside)
@@ -309,27 +314,27 @@ def check(seen: Seen, day: pa.Table) -> None:
 
 
 def test_stretches_that_follow_each_other_add_up_to_the_whole(day: pa.Table) -> None:
-    load = Load(reach=120 * SECOND)
+    load = LiveCounts(reach=120 * SECOND)
     load.update(day.combine_chunks().to_batches())
     assert load.first is not None
     assert load.last is not None
-    told = []
+    totals = []
     for since in range(load.first // SECOND * SECOND, load.last + 1, SECOND):
         load.look_at(since, since + SECOND)
-        told.append(sums(load.recent("ops", 1).total))
-    assert tuple(map(sum, zip(*told, strict=True))) == sums(load.whole("ops", 1).total)
+        totals.append(sums(load.recent("ops", 1).total))
+    assert tuple(map(sum, zip(*totals, strict=True))) == sums(load.whole("ops", 1).total)
 
 
-def test_what_no_stretch_may_hold_any_more_is_forgotten(day: pa.Table) -> None:
+def test_counts_beyond_the_reach_of_windows_are_evicted(day: pa.Table) -> None:
     load = live(day, reach=10 * SECOND)
     assert load.first is not None
     load.look_at(load.first, load.first + 5 * SECOND)
     assert load.recent("ops", ALL).total.ops == 0
 
 
-def test_what_is_not_looked_at_is_brought_along_one_after_the_other(day: pa.Table) -> None:
-    """A picture would come late if all waited for it, and memory would fill if none were taken."""
-    load = Load(reach=60 * SECOND)
+def test_hidden_views_are_caught_up_one_by_one(day: pa.Table) -> None:
+    """Otherwise a display would wait for all views, or counts would fill the memory."""
+    load = LiveCounts(reach=60 * SECOND)
     load.update(day.combine_chunks().to_batches())
     assert load.first is not None
     until = load.first // SECOND * SECOND + 20 * SECOND
@@ -337,18 +342,18 @@ def test_what_is_not_looked_at_is_brought_along_one_after_the_other(day: pa.Tabl
     behind = []
     for _ in range(5):
         behind.append(load.behind(until))
-        load.rest(until)
+        load.catch_up(until)
     assert behind == [3, 2, 1, 0, 0]
-    load.rest(until + 5 * SECOND)
+    load.catch_up(until + 5 * SECOND)
     assert load.behind(until + 6 * SECOND) == 5
-    load.rest(until + 6 * SECOND)
+    load.catch_up(until + 6 * SECOND)
     assert load.behind(until + 6 * SECOND) == 4
     load.look_at(until - 10 * SECOND, until)
     check(load.recent("ops", ALL), day)
 
 
-def test_of_nothing_there_is_nothing() -> None:
-    load = Load(reach=SECOND)
+def test_no_operations_have_no_rows() -> None:
+    load = LiveCounts(reach=SECOND)
     load.update([])
     load.look_at(0, SECOND)
     seen = load.recent("bytes", 5)

@@ -24,7 +24,7 @@ def test_names_come_from_passwd_or_from_numbers_with_names(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("line", ["amy 1001", "amy:x", "1001", "amy:x:one:1", "\x1b[2J"])
-def test_what_names_no_user_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
+def test_lines_without_a_user_are_refused_with_their_number(tmp_path: Path, line: str) -> None:
     (tmp_path / "users").write_text(f"1 one\n{line}\n")
     with pytest.raises(ValueError, match=r"users: line 2: expected NAME:PASSWORD:UID"):
         names(tmp_path / "users")

@@ -25,7 +25,7 @@ REFERENCE = {
     # one more reply's call came before the capture began
     "eth-ipv4-udp-nfsv3-reply-first": (57, 57),
     # two ACCESS calls follow damaged packets of the server (a SYN with data, an RST with data),
-    # behind which tshark and nfstrace stop reading RPC; their bytes are whole
+    # after which tshark and nfstrace stop reading RPC; their bytes are complete
     "eth-ipv6-tcp-nfsv3-bad_alloc": (28_181, 28_181),
     "lo-ipv4-tcp-nfsv3-nfsacl": (7, 7),
     "eth-ipv4-tcp-smb2-putty": (0, 0),
@@ -74,7 +74,7 @@ def test_counts_equal_other_decoders_on_another_projects_captures(shared: Path, 
 
 
 def packets(content: bytes) -> list[bytes]:
-    """The packets of a little-endian pcap file, as far as they were captured."""
+    """The packets of a little-endian pcap file, as far as captured."""
     found, at = [], 24
     while at + 16 <= len(content):
         (captured,) = struct.unpack_from("<I", content, at + 8)
@@ -98,7 +98,7 @@ def to_server(content: bytes) -> dict[tuple[str, int], dict[int, bytes]]:
     return streams
 
 
-def test_of_a_damaged_capture_the_calls_whose_packets_survived_are_read(shared: Path) -> None:
+def test_surviving_calls_of_a_damaged_capture_are_read(shared: Path) -> None:
     whole = lzma.decompress(capture(shared, "section").read_bytes())
     damaged = lzma.decompress(capture(shared, "trouble").read_bytes())
     losses = json.loads((shared / "captures" / "trouble.json").read_text())
@@ -139,7 +139,7 @@ def records(segments: dict[int, bytes]) -> dict[int, bytes]:
 
 
 def stretches(segments: dict[int, bytes]) -> list[tuple[int, int]]:
-    """The sequence numbers that were captured, as ranges without a gap."""
+    """The captured sequence numbers, as ranges without a gap."""
     found: list[tuple[int, int]] = []
     for start in sorted(at for at in segments if segments[at]):
         end = start + len(segments[start])

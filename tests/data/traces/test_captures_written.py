@@ -79,7 +79,7 @@ def test_whole_and_cut_messages_of_a_real_capture_come_back(
 
 
 def tshark(path: Path, *arguments: str) -> Iterator[list[str]]:
-    """The fields that tshark prints of each packet, checksums looked at."""
+    """The fields that tshark prints of each packet, with checksums verified."""
     checks = [f"{layer}.check_checksum:TRUE" for layer in ("ip", "tcp", "udp")]
     options = [word for check in checks for word in ("-o", check)]
     command = [needs.program("tshark"), "-r", str(path), *options, *arguments]
@@ -110,9 +110,9 @@ def test_tshark_finds_whole_packets_sound(sample: pa.Table, tmp_path: Path) -> N
         " || tcp.analysis.lost_segment || tcp.analysis.out_of_order"
     )
     assert list(tshark(path, "-Y", damage)) == []
-    opened = list(tshark(path, "-Y", "tcp.flags.syn == 1 && tcp.flags.ack == 0"))
+    openings = list(tshark(path, "-Y", "tcp.flags.syn == 1 && tcp.flags.ack == 0"))
     conversations = sample.slice(0, 3000).group_by(["client", "client_port"]).aggregate([])
-    assert len(opened) == conversations.num_rows
+    assert len(openings) == conversations.num_rows
 
 
 @pytest.mark.deep

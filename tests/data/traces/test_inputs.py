@@ -1,4 +1,4 @@
-"""Traces are read once each, in the order of their time, and say so if there is no NFS in them."""
+"""Traces are read once each, in the order of their time; a missing NFS is reported."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from birthmark.data.anonymize import anonymize
 from birthmark.data.ingest.run import ingest
 from birthmark.data.replay import build
 from birthmark.data.scan.count import Plan, scan
-from birthmark.data.traces.inputs import each_once
+from birthmark.data.traces.inputs import reject_duplicates
 from tests.data.ingest.test_run import create
 
 DAY = 86_400
 NOON = 1_000_000_000
 PCAP = bytes.fromhex("d4c3b2a1 0200 0400 00000000 00000000 ffff0000 01000000")
-"""The header of a capture of Ethernet: all there is of one without packets."""
+"""The header of a capture of Ethernet: the whole file if it has no packets."""
 
 
 def packet(payload: bytes) -> bytes:
@@ -60,15 +60,19 @@ def test_a_trace_that_is_named_twice_is_refused(days: list[str], tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_trace_that_the_dataset_holds_already_is_told_of(days: list[str], tmp_path: Path) -> None:
+def test_a_trace_that_the_dataset_holds_already_is_reported(
+    days: list[str], tmp_path: Path
+) -> None:
     assert ingest(days[:1], tmp_path / "out").warnings == []
-    (told,) = ingest(days, tmp_path / "out").warnings
-    assert told.startswith(f"{days[0]}: was taken in before, says {tmp_path}/out/ingests/0001.json")
+    (warning,) = ingest(days, tmp_path / "out").warnings
+    assert warning.startswith(
+        f"{days[0]}: was ingested before, according to {tmp_path}/out/ingests/0001.json"
+    )
 
 
 def test_standard_input_is_read_once() -> None:
     with pytest.raises(ValueError, match="-: is the same as -"):
-        each_once(["-", "-"])
+        reject_duplicates(["-", "-"])
 
 
 def test_traces_out_of_the_order_of_their_time_are_refused_with_their_beginnings(
@@ -91,24 +95,24 @@ def test_traces_of_several_servers_may_come_in_any_order(days: list[str], tmp_pa
     assert ingest([*days, other], tmp_path / "out").rows["operations"] == 3
 
 
-def test_a_capture_without_nfs_is_told_of(dns: str, days: list[str], tmp_path: Path) -> None:
+def test_a_capture_without_nfs_is_reported(dns: str, days: list[str], tmp_path: Path) -> None:
     why = f"{dns}: holds no NFS: 3 packets, none of RPC; expected those of NFS's port"
-    (told,) = ingest([days[0], dns], tmp_path / "day").warnings
-    assert told.startswith(why)
-    (told,) = scan([dns, days[0]], tmp_path / "counts.csv").warnings
-    assert told.startswith(why)
-    (told,) = anonymize([dns], str(tmp_path / "out"), tmp_path / "mapping").warnings
-    assert told.startswith(why)
+    (warning,) = ingest([days[0], dns], tmp_path / "day").warnings
+    assert warning.startswith(why)
+    (warning,) = scan([dns, days[0]], tmp_path / "counts.csv").warnings
+    assert warning.startswith(why)
+    (warning,) = anonymize([dns], str(tmp_path / "out"), tmp_path / "mapping").warnings
+    assert warning.startswith(why)
 
 
-def test_a_text_of_damage_alone_is_told_of(tmp_path: Path) -> None:
+def test_a_text_of_damage_alone_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "damaged.txt"
     path.write_text(create(NOON, 1).replace("0801", "zzzz"))
-    (told,) = ingest([path], tmp_path / "day").warnings
-    assert told == f"{path}: holds no NFS: 2 records, 2 of them damaged"
+    (warning,) = ingest([path], tmp_path / "day").warnings
+    assert warning == f"{path}: holds no NFS: 2 records, 2 of them damaged"
 
 
-def test_a_scan_says_if_what_was_asked_for_is_nowhere(days: list[str], tmp_path: Path) -> None:
+def test_a_scan_warns_if_no_operation_matches(days: list[str], tmp_path: Path) -> None:
     plan = Plan(clients=["10.0.0.1"])
     assert scan(days, tmp_path / "counts.csv", plan).warnings == [
         "none of 2 operations is of the clients, users and groups asked for"

@@ -1,4 +1,7 @@
-"""Traces in: formats told from the first bytes, damage set aside, everything readable read."""
+"""Reading traces: formats recognized by the first bytes, damage set aside, the rest read.
+
+Tests also data/traces/operations.py.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +111,7 @@ def test_a_call_and_its_reply_are_one_row(read: Any) -> None:
         (lambda content: gzip.compress(content[:300]) + gzip.compress(content[300:]), "gzip"),
     ],
 )
-def test_compression_is_told_from_the_first_bytes(read: Any, pack: Any, word: str) -> None:
+def test_compression_is_recognized_by_the_first_bytes(read: Any, pack: Any, word: str) -> None:
     plain, _ = read(TEXT)
     rows, trace = read(pack(TEXT))
     assert (rows, trace.compression) == (plain, word)
@@ -152,7 +155,9 @@ def test_a_parquet_file_of_something_else_is_refused(tmp_path: Path) -> None:
         (b"hello, world\n", "it begins with hello, world"),
     ],
 )
-def test_what_is_no_trace_is_refused_by_name(read: Any, content: bytes, message: str) -> None:
+def test_other_files_than_traces_are_refused_by_name(
+    read: Any, content: bytes, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         read(content)
 
@@ -298,7 +303,7 @@ def test_a_reply_of_text_may_come_before_its_call(read: Any) -> None:
 
 
 class Lines(RowsTrace):
-    """A format of somebody's own: a line with the time of each getattr."""
+    """A user's format: a line with the time of each getattr."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, "lines")

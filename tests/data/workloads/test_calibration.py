@@ -1,4 +1,4 @@
-"""What is calibrated: small samples of what ``benchmarks/workloads.py`` measures in full."""
+"""The calibration: small samples of the full measurement in ``benchmarks/workloads.py``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_mix_of_the_peak_hours_is_that_of_table_4_2(day):
     ops = Counter(made["op"].cast(pa.utf8()).filter(peak).to_pylist())
     for op in MIX:
         share = getattr(profile.peak, op) / 100
-        # three standard deviations of so small a sample, beside the tenth that is allowed
+        # three standard deviations of so small a sample, in addition to the allowed tenth
         noise = 3 * np.sqrt(share / ops.total())
         assert abs(ops[op] / ops.total() - share) < 0.05 * share + noise, op
 

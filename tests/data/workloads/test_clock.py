@@ -38,7 +38,7 @@ def test_windows_cover_the_days_and_no_more():
     assert all(one.end == after.start for one, after in pairwise(windows))
 
 
-def test_what_is_expected_of_a_window_is_bounded_whatever_the_rate():
+def test_the_operations_of_a_window_are_bounded_at_any_rate():
     for rate in (0.001, 1, 20):
         clock = Clock(read_profile("campus"), rate)
         windows = clock.windows(date(2001, 10, 22), 0.5, [1])

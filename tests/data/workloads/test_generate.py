@@ -1,4 +1,7 @@
-"""The operations that workloads are made of, by the rules of the protocol (RFC 1813)."""
+"""The operations of workloads follow the rules of the protocol (RFC 1813).
+
+Tests also data/workloads/.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ def test_lives_built_from_the_operations_are_those_that_were_planned(workload):
 
 
 def follow(rows, ops, handles, planned, names) -> None:
-    """Note what the plan says of each file that it creates, keyed by slot and birth."""
+    """Record the plan of each file that it creates, keyed by slot and birth."""
     for row, op in zip(rows, ops, strict=True):
         slot = int(row["obj"])
         if op == "create":

@@ -1,4 +1,4 @@
-"""Workloads in files: whole or not at all, and marked as generated wherever they go."""
+"""Workloads in files: complete or absent, and marked as generated everywhere."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_nothing_is_left_of_a_workload_that_cannot_be_written(tmp_path):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("suffix", [".parquet", ".txt", ".pcap"])
-def test_what_is_made_of_a_generated_trace_says_so(tmp_path, suffix):
+def test_data_derived_from_a_generated_trace_is_marked(tmp_path, suffix):
     write(SMALL, tmp_path / f"trace{suffix}")
     summary = ingest([tmp_path / f"trace{suffix}"], tmp_path / "days")
     record = json.loads((tmp_path / "days" / "ingests" / "0001.json").read_text())
@@ -111,7 +111,12 @@ def test_what_is_made_of_a_generated_trace_says_so(tmp_path, suffix):
     trained = run(app, ["train", days, *registry, "--json"])
     assert json.loads(trained.stdout)["generated"] == summary.generated
     assert "generated: campus, seed 7" in run(app, ["evaluate", days, *registry]).stdout
-    assert run(app, ["report", days, *registry, "--out", str(tmp_path / "r.html")]).exit_code == 0
+    assert (
+        run(
+            app, ["evaluate", "report", days, *registry, "--out", str(tmp_path / "r.html")]
+        ).exit_code
+        == 0
+    )
     assert (tmp_path / "r.html").read_text().count("generated: campus, seed 7") == 2
     ingested = run(app, ["ingest", str(tmp_path / f"trace{suffix}"), "--out", str(tmp_path / "b")])
     assert "generated: campus, seed 7" in ingested.stdout

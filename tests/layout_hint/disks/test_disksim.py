@@ -1,4 +1,7 @@
-"""Drives of DiskSim become drives of this project."""
+"""Drives of DiskSim become drives of this project.
+
+Tests also layout_hint/disks/libparam.py.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ def test_each_parameter_goes_where_it_is_meant(specs: Path) -> None:
     assert (zone.slips, zone.defects) == ([7, 40], [(3, 59)])
 
 
-def test_what_is_printed_is_the_drive(specs: Path) -> None:
+def test_prints_the_drive(specs: Path) -> None:
     words = [sys.executable, "-m", "birthmark.layout_hint.disks.disksim", str(specs), "made up"]
     printed = subprocess.run(words, capture_output=True, check=True, text=True).stdout
     assert printed.startswith("# As in DiskSim 4.0's made.diskspecs")
@@ -107,7 +110,7 @@ def test_what_is_printed_is_the_drive(specs: Path) -> None:
 
 
 @pytest.mark.parametrize("key", [key for key in REQUIRED if key not in MECHANICAL])
-def test_what_the_model_does_not_do_is_refused(specs: Path, key: str) -> None:
+def test_refuses_features_that_the_model_lacks(specs: Path, key: str) -> None:
     text = specs.read_text()
     specs.write_text(text.replace(f"{key} = {REQUIRED[key]}", f"{key} = 7"))
     with pytest.raises(ValueError, match=r"made\.diskspecs: .* found 7") as error:
@@ -116,7 +119,7 @@ def test_what_the_model_does_not_do_is_refused(specs: Path, key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "result"),
     [
         ("Block count = 57,", "", "there is no 'Block count'"),
         ("Sparing scheme used = 8", "Sparing scheme used = 3", "Sparing scheme used: expected"),
@@ -125,13 +128,13 @@ def test_what_the_model_does_not_do_is_refused(specs: Path, key: str) -> None:
     ],
 )
 def test_a_file_that_cannot_be_converted_is_named(
-    specs: Path, old: str, new: str, told: str
+    specs: Path, old: str, new: str, result: str
 ) -> None:
     model = specs.with_suffix(".model")
     model.write_text(MODEL.replace(old, new))
     with pytest.raises(ValueError, match=r"made\.") as error:
         convert(specs, "made up")
-    assert told in str(error.value)
+    assert result in str(error.value)
 
 
 @pytest.mark.parametrize("name", MEASURED)

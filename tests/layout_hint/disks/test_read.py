@@ -1,4 +1,7 @@
-"""Drives' parameter files."""
+"""Drives' parameter files.
+
+Tests also layout_hint/disks/drive.py.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,7 @@ def test_a_disk_is_json_and_without_a_name_it_is_that_like_the_thesiss() -> None
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "result"),
     [
         ("rpm = 7200", "rpm = 0", "rpm: expected 1 to 1000000"),
         ("rpm = 7200", "rpm = 7200\nrpms = 1", "rpms: there is no such setting"),
@@ -103,19 +106,19 @@ def test_a_disk_is_json_and_without_a_name_it_is_that_like_the_thesiss() -> None
     ],
 )
 def test_a_file_that_is_no_drive_is_refused_with_its_name_and_the_key(
-    tmp_path: Path, old: str, new: str, told: str
+    tmp_path: Path, old: str, new: str, result: str
 ) -> None:
     text = drive_path("barracuda").read_text()
     assert old in text
     path = tmp_path / "own.toml"
     path.write_text(text.replace(old, new, 1))
-    if not told:  # a gap between zones may be of any width
+    if not result:  # a gap between zones may be of any width
         assert read_drive(path).zones[1].first_cylinder == 1128
         return
     for read in (read_drive, read_disk):
         with pytest.raises(ValueError, match=r"own\.toml") as error:
             read(path)
-        assert str(error.value).startswith(f"{path}: {told}")
+        assert str(error.value).startswith(f"{path}: {result}")
 
 
 def test_a_name_that_is_no_drives_gets_those_there_are() -> None:

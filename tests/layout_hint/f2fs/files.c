@@ -181,15 +181,15 @@ mount_3(const char *folder)
 	    .hostname = "127.0.0.1", .namlen = 255, .pseudoflavor = AUTH_UNIX,
 	    .addr = { .sin_family = AF_INET, .sin_port = htons(2049) } };
 	static const char asked[] = "here /mnt 64\n";
-	char told[2 * NFS3_FHSIZE + 8] = "";
+	char handle_text[2 * NFS3_FHSIZE + 8] = "";
 	int file = open("/proc/fs/nfsd/filehandle", O_RDWR);
 
 	data.addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (file < 0 || write(file, asked, sizeof(asked) - 1) < 0 ||
-	    read(file, told, sizeof(told) - 1) <= 0)
+	    read(file, handle_text, sizeof(handle_text) - 1) <= 0)
 		fail("/proc/fs/nfsd/filehandle");
 	close(file);
-	for (const char *hex = told + 2; data.root.size < NFS3_FHSIZE &&
+	for (const char *hex = handle_text + 2; data.root.size < NFS3_FHSIZE &&
 	    sscanf(hex, "%2hhx", &data.root.data[data.root.size]) == 1; hex += 2)
 		data.root.size++;
 	if (mount("127.0.0.1:/mnt", folder, "nfs", 0, &data) != 0)
@@ -213,7 +213,7 @@ read_all(int stream, void *bytes, size_t count)
 	return (recv(stream, bytes, count, MSG_WAITALL) == (ssize_t)count);
 }
 
-/* rpcbind, which lockd does not begin without: each registration is well, and forgotten. */
+/* rpcbind, which lockd does not begin without: each registration succeeds and is dropped. */
 static int
 portmapper(void)
 {

@@ -38,7 +38,7 @@ def test_lists_are_taken_back_to_what_they_were_however_often_they_changed(
     was = Lists.parse(OWN, "own")
     found = read("sda1", lists.parents[1])
     assert ({*found.cold}, {*found.hot}) == ({*was.cold}, {*was.hot})
-    with pytest.raises(ValueError, match="before/sda1: expected what the lists were, found none"):
+    with pytest.raises(ValueError, match="before/sda1: expected the original lists, found none"):
         before.take_back("sda1")
 
 
@@ -60,9 +60,7 @@ def test_a_change_that_the_kernel_refuses_can_still_be_taken_back(
     assert {*read("sda1", lists.parents[1]).hot} == {"db"}
 
 
-def test_what_was_kept_and_is_no_lists_is_refused(
-    lists: Path, before: Before, tmp_path: Path
-) -> None:
+def test_refuses_a_damaged_backup(lists: Path, before: Before, tmp_path: Path) -> None:
     before.change("sda1", LEARNED)
     (tmp_path / "before" / "sda1").write_text("nonsense")
     with pytest.raises(ValueError, match="before/sda1: line 1: expected 'cold file extension:'"):

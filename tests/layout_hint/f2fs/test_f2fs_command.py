@@ -1,4 +1,7 @@
-"""``birthmark f2fs``: what it prints, writes and takes back."""
+"""``birthmark layout f2fs``: what it prints, writes and takes back.
+
+Tests also layout_hint/f2fs/settings.py.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: object, code: int = 0) -> str:
-    result = CliRunner().invoke(app, ["f2fs", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["layout", "f2fs", *map(str, arguments)])
     assert result.exit_code == code, result.output
     return result.output if result.exception is None or code == 2 else str(result.exception)
 
@@ -51,21 +54,19 @@ def places(folder: Path) -> list[object]:
     return ["--kernel", folder / "kernel", "--before", folder / "before"]
 
 
-def test_suffixes_are_told_with_their_evidence(registry: Path) -> None:
-    told = run("lists", "--registry", registry)
-    rows = [line.split() for line in told.splitlines()]
+def test_lists_suffixes_with_their_evidence(registry: Path) -> None:
+    outcome = run("lists", "--registry", registry)
+    rows = [line.split() for line in outcome.splitlines()]
     assert ["page", "cold", "600", "600", "100.0%", "99.7%"] in rows
-    said = "cold: said of 600 of 1,200 births, of which 0 are written over: at most 0.25% of all"
-    assert said in told
-    assert "hot" not in told
+    answer = "cold: 600 of 1,200 births; 0 of them are written over: at most 0.25% of all"
+    assert answer in outcome
+    assert "hot" not in outcome
     assert run("lists", "--registry", registry, "--mkfs") == "-e page\n"
 
 
-def test_what_would_change_is_told_and_nothing_is_changed(
-    registry: Path, lists: Path, tmp_path: Path
-) -> None:
-    told = run("lists", "sda1", "--registry", registry, *places(tmp_path))
-    assert "would write  [c]!mp, [c]!jpg, [c]!so, [h]!db, [c]page" in told
+def test_shows_changes_without_making_them(registry: Path, lists: Path, tmp_path: Path) -> None:
+    outcome = run("lists", "sda1", "--registry", registry, *places(tmp_path))
+    assert "would write  [c]!mp, [c]!jpg, [c]!so, [h]!db, [c]page" in outcome
     assert lists.read_text() == OWN
     assert not (tmp_path / "before").exists()
 
@@ -78,10 +79,10 @@ def test_where_small_pieces_are_not_hot_there_is_a_hot_list_too(
     learned = ["lists", "sda1", "--registry", registry, *places(tmp_path)]
     assert "[h]draft" not in run(*learned)
     small.write_text("0\n")
-    told = run(*learned)
-    assert ["draft", "hot", "600", "600", "100.0%", "99.7%"] in map(str.split, told.splitlines())
-    assert "hot: said of 600 of 1,200 births, of which 0 live longer: at most 0.25%" in told
-    assert "[c]page, [h]draft" in told
+    outcome = run(*learned)
+    assert ["draft", "hot", "600", "600", "100.0%", "99.7%"] in map(str.split, outcome.splitlines())
+    assert "hot: 600 of 1,200 births; 0 of them live longer: at most 0.25%" in outcome
+    assert "[c]page, [h]draft" in outcome
     small.write_text("few\n")
     assert "min_hot_blocks: expected a number, found 'few'" in run(*learned, code=1)
 
@@ -94,12 +95,12 @@ def test_lists_are_written_refreshed_and_taken_back(
     assert found["written"]
     assert found["changes"][-2:] == ["[h]!db", "[c]page"]
     assert lists.read_text() == str(Lists(("page",), ()))
-    assert "written  nothing: the lists are these" in run(*learned)
+    assert "written  nothing: the lists are up to date" in run(*learned)
     assert "[h]db" in run("restore", "sda1", *places(tmp_path))
     assert lists.read_text() == OWN
     refused = run("restore", "sda1", *places(tmp_path), "--json", code=1)
     assert refused.endswith(
-        "before/sda1: expected what the lists were, found none: nothing was changed"
+        "before/sda1: expected the original lists, found none: nothing was changed"
     )
 
 

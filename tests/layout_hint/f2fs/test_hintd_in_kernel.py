@@ -160,8 +160,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     for package in machine.missing():
         needs.missing(f"needs {package} (Debian: apt-get install {package})")
     folder = tmp_path_factory.mktemp("programs")
-    said = subprocess.run([needs.program("rustc"), "-vV"], capture_output=True, text=True).stdout
-    host = said.partition("host: ")[2].split()[0]
+    answer = subprocess.run([needs.program("rustc"), "-vV"], capture_output=True, text=True).stdout
+    host = answer.partition("host: ")[2].split()[0]
     build = ["build", "--locked", "--quiet", "--profile=hintd", f"--target={host}"]
     static = os.environ | {"RUSTFLAGS": "-C target-feature=+crt-static"}
     subprocess.run([needs.program("cargo"), *build], cwd=CRATE, env=static, check=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.linux import machine, user_mode
+from benchmarks.linux import machine
 from benchmarks.linux.counters import read_counters
 from benchmarks.linux.f2fs import compile_player, make_disk, script
 from benchmarks.linux.knowledge import Hint
 from benchmarks.linux.load import Op, Step, write
 from birthmark.layout_hint.f2fs.extensions import Lists
-from birthmark.layout_hint.f2fs.learned import MKFS_ROOM, Learned, Said, Suffix
+from birthmark.layout_hint.f2fs.learned import MKFS_ROOM, Claim, Learned, Suffix
 from birthmark.layout_hint.f2fs.sysfs import changes
 from tests import needs
 
@@ -89,7 +89,7 @@ def test_data_lie_where_lists_and_hints_say(printed: str) -> None:
     assert 0 <= directories < 8
 
 
-def test_what_the_load_and_the_disk_wrote_is_counted_from_the_mark_on(printed: str) -> None:
+def test_counts_writes_of_load_and_disk_from_the_mark_on(printed: str) -> None:
     mark, end = read_counters(printed, "mark"), read_counters(printed, "end")
     assert mark.user == sum(step.count for step in LOAD if step.op is Op.CREATE) // 4096
     assert mark.device >= mark.user
@@ -99,27 +99,11 @@ def test_what_the_load_and_the_disk_wrote_is_counted_from_the_mark_on(printed: s
     assert (since.moved, since.refused) == (0, 1)
 
 
-def test_a_kernel_that_runs_as_a_program_counts_the_same(printed: str, tmp_path: Path) -> None:
-    needs.program("linux.uml", "user-mode-linux")
-    player, disk, load = tmp_path / "player", tmp_path / "disk", tmp_path / "load"
-    compile_player(player)
-    make_disk(disk, 64 * MB)
-    with load.open("wb") as file:
-        write(file, LOAD, HINTS)
-    told = user_mode.run(script("lfs", LISTS), disk, tmp_path, [player], load, seconds=600)
-    assert told.startswith(str(LISTS))
-    found, expected = (read_counters(text, "end") for text in (told, printed))
-    assert (found.user, found.moved) == (expected.user, expected.moved)
-    assert (found.refused, found.hinted) == (expected.refused, expected.hinted)
-    assert abs(found.device - expected.device) < SMALL * 32, "and some blocks of nodes"
-    assert found.cold is None, "it does not say"
-
-
 def test_mkfs_takes_the_options_that_are_printed(tmp_path: Path) -> None:
     mkfs = needs.program("mkfs.f2fs", "f2fs-tools")
     many = [Suffix(f"x{n}", "hot" if n % 2 else "cold", 9, 9, 1.0) for n in range(99)]
-    said = Said(99, 0, 0.0, 1.0)
-    options = Learned(tuple(many), 99, said, said).mkfs_options()
+    claim = Claim(99, 0, 0.0, 1.0)
+    options = Learned(tuple(many), 99, claim, claim).mkfs_options()
     disk = tmp_path / "disk"
     with disk.open("wb") as file:
         file.truncate(64 * MB)

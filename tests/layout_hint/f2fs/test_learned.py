@@ -1,4 +1,7 @@
-"""Which suffixes are hot and which are cold, by counted lives."""
+"""Which suffixes are hot and which are cold, by counted lives.
+
+Tests also layout_hint/f2fs/births.py.
+"""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
  * VERSION START LENGTH INODES MODE. Files are made, written, moved together and
  * removed at random. In between, inodes and groups' maps are written to a disk,
  * as soft updates write them: an inode without what still waits for a group's maps
- * by what the allocator said, and what a file had is freed when the inode on disk
+ * by the allocator's answers, and what a file had is freed when the inode on disk
  * has it no more. Dies if a crash after some write left anything for fsck but
  * space and inodes that are taken by the maps and by no file. Prints what became
  * of all.
@@ -52,7 +52,7 @@ draw(void)
 }
 
 static void
-told(int inode, long at, int n)
+on_dependency(int inode, long at, int n)
 {
 	memset((inode ? inode_waits : waits) + at, 1, (size_t)n);
 }
@@ -343,7 +343,7 @@ main(int argc, char **argv)
 	(void)syscall(SYS_arch_prctl, ARCH_SET_GS, processor);
 	make(atoi(argv[2]));
 	memset(inodes, 1, ROOT + 1);
-	soft_updates(told);
+	soft_updates(on_dependency);
 	if (hook(1) != 0 || set_region(strtoul(argv[3], NULL, 10),
 	    strtoul(argv[4], NULL, 10), (unsigned)strtoul(argv[5], NULL, 10),
 	    atoi(argv[6])) != 0)

@@ -3,7 +3,7 @@
  * it: driver SEED VERSION KERNEL START LENGTH INODES MODE WILD STEPS. The region
  * has these bytes, inodes and mode, or there is none if the length is 0; if it
  * is to be wild, it is taken out of effect and put back from time to time, also
- * while a group is waited for, files' vnodes are forgotten, quotas are met, and
+ * while a group is waited for, files' vnodes are reclaimed, quotas are met, and
  * snapshots want what is freed. Prints a recording (docs/layout.md); what came of
  * it goes to standard error.
  */

@@ -50,7 +50,7 @@ struct vop_vector {
 struct vop_vector ffs_vnodeops1, ffs_vnodeops2;
 volatile time_t time_second;
 long outcomes[8];
-void (*depends)(int, long, int);	/* told what waits for a group's maps */
+void (*depends)(int, long, int);	/* gets what waits for a group's maps */
 void *processor[1];			/* what %gs points to: the thread */
 
 static struct fs fs0;
@@ -146,7 +146,7 @@ ffs_setblock(struct fs *fs, uint8_t *map, ufs1_daddr_t block)
 	map[block] = 0xff;
 }
 
-/* Counts the runs of free blocks anew. */
+/* Recounts the runs of free blocks. */
 static void
 count_clusters(struct fs *fs, struct cg *cgp)
 {
@@ -271,8 +271,8 @@ waits(const char *what)
 }
 
 /*
- * Buffers: of groups, of indirect blocks, and of inodes and data, of which nothing
- * is kept.
+ * Buffers: of groups, of indirect blocks, and of inodes and data; none of
+ * them is kept.
  */
 static struct buf *
 buffer_of(struct vnode *vp, daddr_t lbn)
@@ -507,7 +507,7 @@ ffs_syncvnode(struct vnode *vp, int wait, int flags)
  * held.
  */
 #ifdef RELEASE_13
-#define	FAILED		/* not told yet whether the group could be read */
+#define	FAILED		/* not yet known whether the group could be read */
 #else
 #define	FAILED	, bool failed
 #endif
@@ -743,14 +743,14 @@ ask(const struct ffs_create *create)
 }
 
 static void
-told(enum ffs_hint_outcome outcome)
+on_outcome(enum ffs_hint_outcome outcome)
 {
 	if (reading != 1)
-		die("told without the read section");
+		die("outcome without the read section");
 	outcomes[outcome]++;
 }
 
-static const struct ffs_hint_ops ops = { ask, told };
+static const struct ffs_hint_ops ops = { ask, on_outcome };
 
 int
 hook(int on)
@@ -1003,9 +1003,9 @@ expunge(long ino, long bno, int size)
 
 /* Soft updates, from now on. */
 void
-soft_updates(void (*told)(int, long, int))
+soft_updates(void (*callback)(int, long, int))
 {
-	depends = told;
+	depends = callback;
 	mount0.mnt_flag |= MNT_SOFTDEP;
 }
 

@@ -267,7 +267,7 @@ def test_with_a_region_the_patched_allocator_stays_consistent_and_gives_all_spac
         assert not wild or min(limited, claimed) > 0
         assert min(space, none, no_inode, no_block) > 0  # each was full at times
         if not wild:
-            assert inodes == placed + others  # all that is there was told, or not hinted
+            assert inodes == placed + others  # every inode was reported, or not hinted
         assert put <= blocks or wild
 
 
@@ -313,9 +313,9 @@ class Tally:
 
 
 def set_up(program: Path, version: int, image: Path, size: str) -> list[str]:
-    """Return the bytes and inodes that ``birthmark region`` says suit a new file system."""
+    """Return the bytes and inodes that ``birthmark layout region`` says suit a new file system."""
     run(str(program), str(version), str(image))
-    done = CliRunner().invoke(app, ["region", str(image), "--region", size])
+    done = CliRunner().invoke(app, ["layout", "region", str(image), "--region", size])
     assert done.exit_code == 0, done.output
     options = done.stdout.split(" options ")[1].split()
     assert options[::2] == ["--region-start", "--region-length", "--region-inodes"]
@@ -340,7 +340,7 @@ def test_on_a_default_file_system_what_is_hot_is_placed_and_nothing_else(
     assert cold_blocks == 0
     assert cold_inodes == 0 or mode == "data"
     *off, no_inode, too_large = map(int, found[1].split())
-    assert off == [0, 0, 0]  # what the module was told is what there is
+    assert off == [0, 0, 0]  # the module's settings match the region
     assert no_inode == 0
     assert (too_large > 0) == (version == 1)  # in 256 blocks of UFS2 there are 8 MB
 

@@ -169,7 +169,7 @@ check_used(void)
 	for (at = 0; at < GROUPS * FPG; at++)
 		found[1] += fragments[at] && in_region(-1, at);
 	if (used[0] != found[0] || used[1] != found[1])
-		die("the region has more or less than is told");
+		die("the region has more or less than reported");
 }
 
 static void

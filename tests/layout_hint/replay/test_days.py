@@ -49,11 +49,11 @@ def test_a_dataset_has_the_days_of_its_complete_ingests(tmp_path: Path) -> None:
 
 @pytest.mark.deep
 def test_a_day_is_built_once_and_then_taken_as_it_is(tmp_path: Path) -> None:
-    told: list[tuple[int, int]] = []
-    made = make_days([DAYS[0]], tmp_path, MORNING, progress=lambda *done: told.append(done))
+    result: list[tuple[int, int]] = []
+    made = make_days([DAYS[0]], tmp_path, MORNING, progress=lambda *done: result.append(done))
     assert [day.name for day in made] == ["2026-11-21"]
     assert 60 < made[0].seconds < 80
-    assert told == [(0, 1), (1, 1)]
+    assert result == [(0, 1), (1, 1)]
     written = (made[0].path / "operations.parquet").stat().st_mtime_ns
     assert make_days([DAYS[0]], tmp_path, MORNING) == made
     assert (made[0].path / "operations.parquet").stat().st_mtime_ns == written

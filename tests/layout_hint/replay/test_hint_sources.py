@@ -28,7 +28,7 @@ def test_the_oracle_takes_those_written_most_for_their_room() -> None:
     assert hot(Region(10, 12), *objects) == [0, 1, 2]
 
 
-def test_what_is_gone_leaves_its_room_to_others() -> None:
+def test_removed_objects_leave_their_room_to_others() -> None:
     objects: list[Object] = [(0, 9, 2, 1, 4), (1, 9, 2, 4, 6), (2, 9, 2, 6, None)]
     assert hot(Region(1, 2), *objects) == [0, 1, 2]
     objects[1] = (1, 9, 2, 3, 6)
@@ -36,7 +36,7 @@ def test_what_is_gone_leaves_its_room_to_others() -> None:
     assert hot(Region(1, 4), *objects) == [0]
 
 
-def test_what_is_empty_has_the_inodes_that_are_left() -> None:
+def test_empty_objects_get_the_inodes_that_are_left() -> None:
     objects: list[Object] = [(0, 0, 0, 1, None), (3, 0, 0, 2, None), (7, 99, 1, 3, None)]
     assert hot(Region(3, 1), *objects) == [0, 3, 7]
     assert hot(Region(2, 1), *objects) == [0, 7]

@@ -29,7 +29,7 @@ def lives(folder: Path, names: list[tuple[int, bytes]], *operations: dict[str, A
     return {row["id"]: (row["born"], row["died"]) for row in table}
 
 
-def test_what_is_made_is_born_and_what_is_removed_dies(tmp_path: Path) -> None:
+def test_creates_are_births_and_removals_deaths(tmp_path: Path) -> None:
     found = lives(
         tmp_path,
         [(1, b"a"), (2, b"b")],
@@ -42,7 +42,7 @@ def test_what_is_made_is_born_and_what_is_removed_dies(tmp_path: Path) -> None:
     assert found == {1: (None, 2), 2: (None, None), 3: (0, 3), 4: (1, None)}
 
 
-def test_what_has_another_name_lives_on(tmp_path: Path) -> None:
+def test_a_file_with_another_name_survives(tmp_path: Path) -> None:
     found = lives(
         tmp_path,
         [(1, b"a"), (1, b"also"), (2, b"b")],
@@ -54,7 +54,7 @@ def test_what_has_another_name_lives_on(tmp_path: Path) -> None:
     assert found == {1: (None, 3), 2: (None, None)}
 
 
-def test_what_is_renamed_lives_on_and_what_it_replaces_dies(tmp_path: Path) -> None:
+def test_a_renamed_file_survives_and_the_replaced_one_dies(tmp_path: Path) -> None:
     found = lives(
         tmp_path,
         [(1, b"a"), (2, b"b")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from birthmark.layout_hint.replay.region import (
@@ -11,10 +13,11 @@ from birthmark.layout_hint.replay.region import (
     geometry,
     region_start,
 )
+from tests.layout_hint.file_systems import SUJ_MAX, TODAY, journal_blocks
 
 # newfs of FreeBSD 4.8 for 40 GB: 231 groups of 178 MB with 22,400 inodes; data begin after 1,424
 # fragments of 2 KB
-THESIS = Geometry(2048, 16384, 91136, 231, 24, 1424, 22400, 128)
+THESIS = Geometry(2048, 16384, 91136, 231, 24, 1424, 22400, 128, 1424)
 MB = 1 << 20
 
 
@@ -62,6 +65,23 @@ def test_a_region_where_data_begin_has_the_first_inodes_of_its_group() -> None:
     start = region_start("data", 4 * MB, today)
     inodes = first_inodes(4 * MB, today.ipg, today.inode_bytes)
     assert Region.of("freebsd15", 40 << 30, start, 4 * MB, inodes) == Region(16384 - 3, 1023)
+
+
+@pytest.mark.parametrize(("name", "most"), [("freebsd14", SUJ_MAX), ("freebsd15", None)])
+def test_with_a_journal_free_data_begin_behind_it_and_the_root(name: str, most: int | None) -> None:
+    partition = TODAY.ncg * TODAY.fpg * TODAY.fsize
+    sizes = geometry(name, partition, journal=True)
+    assert (sizes.fpg, sizes.groups, sizes.dblkno) == (TODAY.fpg, TODAY.ncg, TODAY.dblkno)
+    first = TODAY.dblkno + 8  # the block of the summaries and the root's first fragment
+    assert sizes.free == first + (journal_blocks(TODAY, most) + 1) * 8
+    assert region_start("data", 4 * MB, sizes) == sizes.free * 4096
+
+
+def test_where_the_journal_leaves_no_room_the_region_is_in_the_next_group() -> None:
+    today = geometry("freebsd15", 40 << 30)
+    full = replace(today, free=today.fpg - 1000)
+    assert region_start("data", 4 * MB, full) == (today.fpg + today.dblkno) * 4096
+    assert region_start("data", 2 * MB, full) == full.free * 4096
 
 
 def test_the_last_inodes_of_a_ufs2_group_are_no_region() -> None:

@@ -35,7 +35,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "answer",
     [
         [True, None, True],
         pa.chunked_array([[True], [False, True]]),
@@ -44,8 +44,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         (pc.ends_with(CREATES["name"], b".lock")).to_numpy(),
     ],
 )
-def test_what_is_hot_is_hot_in_every_respect(said: object) -> None:
-    assert Rule("mine", lambda creates: said).verdicts(CREATES).to_pylist() == [ALL, 0, ALL]
+def test_hot_creates_are_hot_in_every_respect(answer: object) -> None:
+    assert Rule("mine", lambda creates: answer).verdicts(CREATES).to_pylist() == [ALL, 0, ALL]
 
 
 def test_nothing_known_is_nothing_hot() -> None:
@@ -53,12 +53,12 @@ def test_nothing_known_is_nothing_hot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("answer", "found"),
     [([True], "1 of bool"), ([1, 2, 3], "3 of int64"), (3, "a boolean for each create: ")],
 )
-def test_what_is_not_one_boolean_for_each_create_is_refused(said: object, found: str) -> None:
+def test_refuses_anything_but_one_boolean_for_each_create(answer: object, found: str) -> None:
     with pytest.raises(ValueError, match=f"^mine: expected.*{found}"):
-        Rule("mine", lambda creates: said).verdicts(CREATES)
+        Rule("mine", lambda creates: answer).verdicts(CREATES)
 
 
 def test_own_policies_stand_behind_ours_and_are_run_once(module: str) -> None:
@@ -91,6 +91,6 @@ def test_an_entry_point_is_a_policy(
         ("hotfile", "'hotfile' is no policy.*package.module:function"),
     ],
 )
-def test_what_is_no_policy_is_refused(module: str, text: str, expected: str) -> None:
+def test_refuses_other_things_than_policies(module: str, text: str, expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         read_policies(text.format(module=module))

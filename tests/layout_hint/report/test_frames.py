@@ -41,7 +41,7 @@ def test_saved_time_has_a_column_for_each_policy_and_for_memory() -> None:
     assert cell == pytest.approx(100 * found.improvement.mean)
 
 
-def test_what_the_thesis_printed_has_its_rows_and_columns() -> None:
+def test_the_thesis_s_figures_have_its_rows_and_columns() -> None:
     table = thesis_locality("EECS03")
     assert list(table.index.unique("Condition")) == [
         "Default", "HotDir", "HotName", "HotDir+HotName",

@@ -1,4 +1,7 @@
-"""The charts and the map of a comparison."""
+"""The charts and the map of a comparison.
+
+Tests also layout_hint/report/.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,11 @@ def test_the_same_chart_is_the_same_bytes(chart, name: str, tmp_path: Path) -> N
 
 def test_the_chart_of_locality_names_days_policies_and_marks(tmp_path: Path) -> None:
     charts.locality(comparison(), "fresh", tmp_path / "a.svg")
-    said = words(tmp_path / "a.svg")
-    assert said.count("2001-10-23") == 2  # for each mode
-    assert {"Default", "HotDir", "HotDir+HotName", "all three", "optimal", "thesis"} <= set(said)
-    assert "CAMPUS, fresh file system, 4 MB region, mode preferred" in said
-    assert "generated: campus, seed 7" in "\n".join(said)
+    answer = words(tmp_path / "a.svg")
+    assert answer.count("2001-10-23") == 2  # for each mode
+    assert {"Default", "HotDir", "HotDir+HotName", "all three", "optimal", "thesis"} <= set(answer)
+    assert "CAMPUS, fresh file system, 4 MB region, mode preferred" in answer
+    assert "generated: campus, seed 7" in "\n".join(answer)
 
 
 def test_the_thesiss_marks_are_there_only_where_it_has_figures(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""The tables of a comparison."""
+"""The tables of a comparison.
+
+Tests also layout_hint/comparison/figures.py, layout_hint/replay/conditions.py.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def test_a_row_has_target_and_optimal_and_beside_them_the_thesiss() -> None:
     assert row(text(report.tables(made)[0]), "2001-10-23", "all three")[10:] == ["–"] * 4
 
 
-def test_what_a_region_at_random_would_get_stands_below() -> None:
+def test_shows_the_share_of_a_random_region_below() -> None:
     made = comparison(days=("2001-10-23",), seeds=(1,))
     found = made.find("2001-10-23", "Default", None)
     assert found

@@ -13,7 +13,7 @@ from birthmark.data.schema import NAMES
 from birthmark.data.traces.reader import open_trace
 from birthmark.features import name_pieces
 from birthmark.predictor import BUILT_IN, TrainedModel
-from birthmark.predictor.allocation.verdicts import HINTS, Room, hint_image, verdicts
+from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image, verdicts
 from birthmark.predictor.models.kinds import Kind
 from birthmark_native import Image
 from tests.builders.lives import UNKNOWN, files_of, life
@@ -34,7 +34,7 @@ def of_user(name: bytes | None, uid: int, lifespan: float | None, **columns: Any
 
 
 def campus() -> pa.Table:
-    """Return a day of mail: locks of all users, and inboxes, of which user 1's is written most."""
+    """Return a day of mail: locks of all users, and inboxes; user 1's is written most."""
     rows = []
     for uid in USERS:
         home = of_user(None, uid, None, kind="directory")
@@ -80,25 +80,23 @@ def test_names_of_files_that_last_are_not_hot_though_nearly_all_births_are(
 ) -> None:
     image = hint_image(trained, kind, "accurate")
     names = [b"notes"] if kind == "name" else [b"notes", b".inbox"]  # which shares "^" with locks
-    said = ask(image, *((name, user, False) for name in names for user in USERS))
-    assert not any(verdict & NAME for verdict in said)
+    bits = ask(image, *((name, user, False) for name in names for user in USERS))
+    assert not any(verdict & NAME for verdict in bits)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_written_and_soon_gone_is_not_hot_for_its_blocks_would_only_take_room(
-    trained: TrainedModel, kind: Kind
-) -> None:
-    (said,) = ask(hint_image(trained, kind, "accurate"), (b"db-journal", 1, False))
-    assert not said & NAME
+def test_short_lived_files_with_data_are_not_hot(trained: TrainedModel, kind: Kind) -> None:
+    (bits,) = ask(hint_image(trained, kind, "accurate"), (b"db-journal", 1, False))
+    assert not bits & NAME
 
 
-def test_what_a_kernel_does_not_tell_changes_nothing(trained: TrainedModel) -> None:
+def test_columns_unknown_to_a_kernel_change_nothing(trained: TrainedModel) -> None:
     rows = [(b".inbox.lock", 1, False), (b".inbox", 1, False), (b"notes", 3, False)]
     modes = pa.array([0o600] * 3, pa.uint32())
     for kind in KINDS:
         image = hint_image(trained, kind, "accurate")
-        told = ask(image, *rows, mode=modes, hour=pa.array([3] * 3, pa.uint8()))
-        assert told == ask(image, *rows)
+        answered = ask(image, *rows, mode=modes, hour=pa.array([3] * 3, pa.uint8()))
+        assert answered == ask(image, *rows)
 
 
 def test_a_home_is_known_by_its_owner_whatever_its_name(trained: TrainedModel) -> None:
@@ -109,27 +107,29 @@ def test_a_home_is_known_by_its_owner_whatever_its_name(trained: TrainedModel) -
 
 
 def test_only_the_owner_s_file_is_hot_that_is_written_over_and_over(trained: TrainedModel) -> None:
-    image = hint_image(trained, "rules", "accurate", Room(256, blocks=10))
+    image = hint_image(trained, "rules", "accurate", RegionCapacity(256, blocks=10))
     inboxes = ask(image, *((b".inbox", uid, False) for uid in USERS))
     assert inboxes == [WRITE] + [0] * (len(USERS) - 1)
 
 
 def test_no_more_is_hot_than_there_is_room_for(trained: TrainedModel) -> None:
-    def hot(room: Room) -> tuple[int, int]:
+    def hot(room: RegionCapacity) -> tuple[int, int]:
         image = hint_image(trained, "rules", "accurate", room)
         inboxes = ask(image, *((b".inbox", uid, False) for uid in USERS))
         homes = ask(image, *((b"x", uid, True) for uid in USERS))
         return inboxes.count(WRITE), homes.count(DIR)
 
-    assert hot(Room(blocks=1000, directories=1000)) == (20, 10)
-    assert hot(Room(blocks=10, directories=1000)) == (1, 10)
+    assert hot(RegionCapacity(blocks=1000, directories=1000)) == (20, 10)
+    assert hot(RegionCapacity(blocks=10, directories=1000)) == (1, 10)
 
 
-def test_an_eighth_of_a_region_is_spared_and_a_third_of_the_rest_is_for_directories() -> None:
-    assert Room.of(4 << 20) == Room(directories=256, blocks=(7 * 256 - 256) // 2)
-    assert Room.of(16 << 10) == Room(directories=2, blocks=(7 - 2) // 2)
-    assert Room.of(32 << 10, 4096) == Room(directories=2, blocks=7 - 2)
-    assert Room.of(0) == Room(0, 0)
+def test_an_eighth_of_a_region_is_reserved_and_a_third_of_the_rest_is_for_directories() -> None:
+    assert RegionCapacity.of(4 << 20) == RegionCapacity(
+        directories=256, blocks=(7 * 256 - 256) // 2
+    )
+    assert RegionCapacity.of(16 << 10) == RegionCapacity(directories=2, blocks=(7 - 2) // 2)
+    assert RegionCapacity.of(32 << 10, 4096) == RegionCapacity(directories=2, blocks=7 - 2)
+    assert RegionCapacity.of(0) == RegionCapacity(0, 0)
 
 
 def test_a_file_is_never_a_hot_directory_nor_a_directory_a_hot_file(trained: TrainedModel) -> None:
@@ -158,10 +158,10 @@ def test_a_loaded_model_makes_the_same_image(trained: TrainedModel, tmp_path: Pa
             assert image == hint_image(trained, kind, "accurate")
 
 
-def test_on_a_captured_day_the_image_says_what_the_scores_say() -> None:
+def test_on_a_captured_day_the_image_answers_as_the_scores() -> None:
     files, names = lives.tables(open_trace(str(SAMPLES / "day1.parquet")))
     model = TrainedModel(calibration=0).fit(files, names, [BUILT_IN["HotName"]], kinds=["rules"])
-    image = hint_image(model, "rules", "bounded", Room(40, 100))
+    image = hint_image(model, "rules", "bounded", RegionCapacity(40, 100))
     for places, bar, bit in (
         (model.heat.hot_writes, model.heat.hot_writes.bar(100, partly=True), WRITE),
         (model.heat.hot_dirs, model.heat.hot_dirs.bar(40, 1), DIR),
@@ -171,9 +171,9 @@ def test_on_a_captured_day_the_image_says_what_the_scores_say() -> None:
             for c, column in places.known().items()
         }
         rows = zip(*(known[c].to_pylist() for c in ("name", "uid")), strict=True)
-        said = np.array(ask(image, *((n, u, bit == DIR) for n, u in rows))) & bit > 0
+        bits = np.array(ask(image, *((n, u, bit == DIR) for n, u in rows))) & bit > 0
         by_name = places.scores(suffix=known["suffix"], name=known["name"]) >= bar
         wanted = (places.scores(**known) >= bar) | by_name
         assert name_pieces(known["name"])["last"].equals(known["suffix"])
-        assert (said == wanted).all()
-        assert 0 < said.sum() < len(said) / 2, bit
+        assert (bits == wanted).all()
+        assert 0 < bits.sum() < len(bits) / 2, bit

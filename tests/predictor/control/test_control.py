@@ -80,7 +80,7 @@ def test_a_damaged_state_is_refused() -> None:
             Control.from_table(each)
 
 
-def test_what_makes_no_control_is_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     for wrong in ({"bound": 0.0}, {"bound": 1.0}, {"aim": 0.0}, {"aim": 1.1}):
         with pytest.raises(ValueError, match="a bound above 0"):
             ControlSettings(**wrong)

@@ -30,15 +30,15 @@ def play(
     controller: Controller, scores: np.ndarray, truths: np.ndarray, batch: int = 50
 ) -> np.ndarray:
     """Return the answers to files whose outcomes are known a batch later."""
-    said = np.zeros(len(scores), bool)
+    yes = np.zeros(len(scores), bool)
     for start in range(0, len(scores), batch):
         own = slice(start, start + batch)
-        said[own] = scores[own] >= number(controller.threshold)
+        yes[own] = scores[own] >= number(controller.threshold)
         observe(controller, scores[own], truths[own])
-    return said
+    return yes
 
 
-def world(seed: int, n: int, likely: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def assignment(seed: int, n: int, likely: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Return scores and truths: the higher the score, the likelier, but no more than `likely`."""
     random = np.random.default_rng(seed)
     scores = random.random(n)
@@ -98,7 +98,7 @@ def test_the_guarantee_holds_for_any_sequence_in_any_order(
 
 
 @pytest.mark.parametrize("delay", [1, 10, 100])
-def test_who_knows_every_threshold_wrings_no_more_from_it_than_promised(delay: int) -> None:
+def test_an_adversary_with_every_threshold_cannot_break_the_guarantee(delay: int) -> None:
     adversary = Adversary(Controller(EVEN, TIGHT))
     for turn in range(2000):
         adversary.ask(*((1.0, True) if turn % 2 else (None, False)))
@@ -129,7 +129,7 @@ def test_it_starts_from_the_calibrated_threshold(static: float | None) -> None:
 @given(st.none() | st.floats(ALWAYS, NEVER), st.integers(0, 5))
 def test_switched_off_it_stays_there(static: float | None, seed: int) -> None:
     controller = Controller(static, replace(SETTINGS, on=False))
-    play(controller, *world(seed, 500))
+    play(controller, *assignment(seed, 500))
     assert controller.threshold == static
 
 
@@ -155,7 +155,7 @@ def test_credit_is_not_saved_beyond_a_full_one() -> None:
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=12), st.integers(0, 100))
 def test_how_outcomes_are_divided_into_calls_does_not_matter(sizes: list[int], seed: int) -> None:
     n = sum(sizes)
-    scores, truths = world(seed, n, 0.5)
+    scores, truths = assignment(seed, n, 0.5)
     in_force = np.random.default_rng(seed).random(n)
     whole, parts = Controller(EVEN, TIGHT), Controller(EVEN, TIGHT)
     whole.observe(scores, in_force, truths)
@@ -168,36 +168,36 @@ def test_how_outcomes_are_divided_into_calls_does_not_matter(sizes: list[int], s
 
 
 @pytest.mark.parametrize("static", [0.2, EVEN, 0.99, None])
-def test_in_a_steady_world_it_finds_the_threshold_that_uses_the_bound(static: float | None) -> None:
+def test_without_drift_it_finds_the_threshold_that_uses_the_bound(static: float | None) -> None:
     random = np.random.default_rng(1)
     n = 60_000
     truths = random.random(n) < 0.3
     log_odds = np.where(truths, 2, -2) + random.normal(0, 1.5, n)
     scores = 1 / (1 + np.exp(-log_odds))
-    said = play(Controller(static, SETTINGS), scores, truths)[n // 2 :]
+    yes = play(Controller(static, SETTINGS), scores, truths)[n // 2 :]
     best = scores[n // 2 :] >= np.quantile(scores[n // 2 :] * ~truths[n // 2 :], 0.99)
-    assert 0.006 < np.mean(said & ~truths[n // 2 :]) < 0.0105
-    assert np.mean(said & truths[n // 2 :]) > 0.92 * np.mean(best & truths[n // 2 :])
+    assert 0.006 < np.mean(yes & ~truths[n // 2 :]) < 0.0105
+    assert np.mean(yes & truths[n // 2 :]) > 0.92 * np.mean(best & truths[n // 2 :])
 
 
-def test_after_a_change_of_the_world_it_is_back_within_the_bound() -> None:
-    before, after = world(1, 10_000), world(2, 30_000, 0.1)
+def test_after_drift_it_returns_to_the_bound() -> None:
+    before, after = assignment(1, 10_000), assignment(2, 30_000, 0.1)
     controller = Controller(0.97, SETTINGS)
     play(controller, *before)
-    said = play(controller, *after)
-    wrong = said & ~after[1]
+    yes = play(controller, *after)
+    wrong = yes & ~after[1]
     assert (after[0] >= 0.97)[~after[1]].mean() > 0.02  # what the calibrated threshold would do
     assert wrong.sum() <= 0.01 * len(wrong) + SETTINGS.credit + 50
     assert wrong[10_000:].mean() <= 0.01
 
 
 def test_a_yes_that_is_more_often_false_than_true_is_none() -> None:
-    scores, truths = world(1, 40_000, 0.004)
-    said = play(Controller(None, SETTINGS), scores, truths)
+    scores, truths = assignment(1, 40_000, 0.004)
+    yes = play(Controller(None, SETTINGS), scores, truths)
     assert truths.sum() > 20
-    assert said.mean() < 0.001
+    assert yes.mean() < 0.001
 
 
-def test_what_does_not_belong_together_is_refused() -> None:
+def test_arrays_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="of 2 scores, 2 thresholds and 1 truths"):
         Controller(EVEN, SETTINGS).observe(np.zeros(2), np.zeros(2), np.array([True]))

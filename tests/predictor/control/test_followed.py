@@ -11,7 +11,7 @@ import pytest
 from birthmark.data import lives
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
-from birthmark.features.told import TOLD, forgotten
+from birthmark.features.history_scope import HISTORY_SCOPES, mask_history
 from birthmark.predictor import births
 from birthmark.predictor.control import (
     Control,
@@ -50,13 +50,13 @@ def model(operations: pa.Table) -> TrainedModel:
     return TrainedModel(trees=8, rounds=0).fit(files, names, kinds=("rules", "forest"))
 
 
-STATIC: dict[Row, float | None] = {(key, told): 0.05 for key in KEYS for told in TOLD}
+STATIC: dict[Row, float | None] = {(key, scope): 0.05 for key in KEYS for scope in HISTORY_SCOPES}
 
 
 def followed(
     model: TrainedModel, operations: pa.Table, counted_until: int = 0, **how: int
 ) -> FollowedControl:
-    """Return a control that followed operations, told of as a live history has it at each birth."""
+    """Return a control that followed operations, with the live history of each birth."""
     predicates = {key: model.predicates[key] for key in KEYS}
     control = Control(STATIC, version="1")
     found = FollowedControl(model.of_kind("forest"), predicates, control, counted_until, **how)
@@ -82,7 +82,7 @@ def test_thresholds_move_of_the_kinds_whose_images_count_sums_of_scores(
     rules = RuleModels({key: RuleModels.model() for key in model.predicates})
     best = BestModels({"forest": model.of_kind("forest"), "rules": rules})
     for key in KEYS:
-        best.choose(key, dict.fromkeys(TOLD, "forest") | {"nothing": "rules"})
+        best.choose(key, dict.fromkeys(HISTORY_SCOPES, "forest") | {"nothing": "rules"})
     predicates = {key: model.predicates[key] for key in KEYS}
     rows = {
         kind: set(FollowedControl(models, predicates, Control(STATIC)).put_in_force())
@@ -92,7 +92,7 @@ def test_thresholds_move_of_the_kinds_whose_images_count_sums_of_scores(
     assert rows["best"] == {row for row in rows["forest"] if row[1] != "nothing"} != set()
 
 
-def test_what_is_counted_is_what_the_tables_tell_at_each_predicates_horizon(
+def test_counts_equal_those_of_the_tables_at_each_predicates_horizon(
     model: TrainedModel, operations: pa.Table, whole: FollowedControl
 ) -> None:
     control = whole.control
@@ -100,10 +100,10 @@ def test_what_is_counted_is_what_the_tables_tell_at_each_predicates_horizon(
     until = pc.max(operations["time"]).value
     for key in KEYS:
         predicate = model.predicates[key]
-        controllers = [control.controllers[key, told] for told in TOLD]
+        controllers = [control.controllers[key, scope] for scope in HISTORY_SCOPES]
         age = horizon(predicate)
         if age is None:
-            assert [each.outcomes for each in controllers] == [0] * len(TOLD)
+            assert [each.outcomes for each in controllers] == [0] * len(HISTORY_SCOPES)
             continue
         own = births(files if predicate.subject == "file" else names)
         known = outcomes(own, {key: predicate})[key]
@@ -118,10 +118,10 @@ def test_what_is_counted_is_what_the_tables_tell_at_each_predicates_horizon(
 def test_false_positives_are_those_of_answers_at_the_threshold_in_force(
     model: TrainedModel, operations: pa.Table, whole: FollowedControl
 ) -> None:
-    """No other threshold was put in force; where nothing is told, scores are the rows'."""
+    """No other threshold was put in force; without history, scores are the rows'."""
     files, _ = lives.tables(operations.to_batches())
     own = births(files)
-    creates = forgotten(from_files(own), "nothing")
+    creates = mask_history(from_files(own), "nothing")
     for key in ("size=zero", "lifespan<=1"):
         found = outcomes(own, {key: model.predicates[key]})[key]
         scores = model.scores(creates, "forest", [key])[key]
@@ -132,7 +132,7 @@ def test_false_positives_are_those_of_answers_at_the_threshold_in_force(
         assert abs(found_false - false.sum()) < 0.1 * false.sum()
 
 
-def test_what_was_counted_before_is_not_counted_again(
+def test_outcomes_are_counted_once(
     model: TrainedModel, operations: pa.Table, whole: FollowedControl
 ) -> None:
     row: Row = "lifespan<=1", "directory"

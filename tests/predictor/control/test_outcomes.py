@@ -20,7 +20,7 @@ def used(early: dict[str, int], **late: int) -> dict[str, Any]:
     return columns | {known[name]: value for name, value in (early | late).items()}
 
 
-def told(key: str, *rows: dict[str, Any]) -> tuple[list[float | None], list[bool]]:
+def counted(key: str, *rows: dict[str, Any]) -> tuple[list[float | None], list[bool]]:
     """Return when the outcomes of a day's lives are counted, seconds since it began, and them."""
     predicate = BUILT_IN[key]
     lives = (files_of if predicate.subject == "file" else names_of)(*rows)
@@ -56,7 +56,7 @@ def test_lifespans_and_sizes_are_counted_at_an_age(key: str, seconds: int) -> No
 
 
 @pytest.mark.parametrize("key", ["write-only", "amtime>0", "HotWrite"])
-def test_what_depends_on_use_is_counted_at_the_end(key: str) -> None:
+def test_predicates_of_use_are_counted_at_the_end(key: str) -> None:
     assert horizon(BUILT_IN[key]) is None
 
 
@@ -77,37 +77,37 @@ def test_a_predicate_of_ones_own_is_counted_at_the_first_look_that_decides() -> 
     assert horizon(own(lifespan_at_most=600)) is None
 
 
-def test_the_dead_wait_for_those_who_live() -> None:
+def test_deaths_are_counted_at_the_horizon_too() -> None:
     rows = [life(b"a", 10, 2, **EMPTY), life(b"b", 10, 70, **EMPTY), life(b"c", 10, **EMPTY)]
-    assert told("lifespan<=30", *rows) == ([40, 40, 40], [True, False, False])
-    assert told("lifespan<=1", *rows) == ([11, 11, 11], [False, False, False])
+    assert counted("lifespan<=30", *rows) == ([40, 40, 40], [True, False, False])
+    assert counted("lifespan<=1", *rows) == ([11, 11, 11], [False, False, False])
 
 
 def test_a_life_that_was_watched_too_shortly_is_never_counted() -> None:
     short = life(b"a", 10, end=30, **EMPTY)
-    assert told("lifespan<=30", short)[0] == [None]
-    assert told("lifespan<=5", short) == ([15], [False])
+    assert counted("lifespan<=30", short)[0] == [None]
+    assert counted("lifespan<=5", short) == ([15], [False])
 
 
 def test_a_size_is_counted_as_it_was_then_and_use_as_it_was_in_the_end() -> None:
     late = used({"size": 900, "writes": 1, "reads": 0}, size=20_000, reads=9)
     rows = [life(b"a", 10, 600, **late), life(b"b", 10, end=900, **SMALL)]
-    assert told("size>16k", *rows) == ([15, 15], [False, False])
-    assert told("write-only", *rows) == ([610, 900], [False, True])
+    assert counted("size>16k", *rows) == ([15, 15], [False, False])
+    assert counted("write-only", *rows) == ([610, 900], [False, True])
 
 
-def test_a_size_of_one_who_died_before_is_the_one_it_had_at_its_death() -> None:
+def test_an_early_death_counts_with_the_size_at_death() -> None:
     grown = used({"size": 20_000, "writes": 3, "reads": 0})
-    assert told("size>16k", life(b"a", 10, 3, **grown)) == ([15], [True])
+    assert counted("size>16k", life(b"a", 10, 3, **grown)) == ([15], [True])
 
 
 def test_the_last_size_of_a_names_file_stands_for_the_one_that_it_had() -> None:
     rows = [life(b"a", 10, 70, max_size=0), life(b"b", 10, end=900, max_size=7)]
-    assert told("name:size=zero", *rows) == ([15, 15], [True, False])
-    assert told("name:lock", *rows) == ([15, 15], [False, False])
+    assert counted("name:size=zero", *rows) == ([15, 15], [True, False])
+    assert counted("name:lock", *rows) == ([15, 15], [False, False])
 
 
-def test_what_is_counted_at_the_end_is_the_predicates_answer() -> None:
+def test_outcomes_at_the_end_are_the_predicates_answers() -> None:
     lives = births(files_of(*(life(b"x%d" % n, n, 3.0 * n + 1, **SMALL) for n in range(20))))
     predicates = {key: each for key, each in BUILT_IN.items() if each.subject == "file"}
     for key, found in outcomes(lives, predicates).items():

@@ -1,3 +1,5 @@
+"""Tests also data/common/arrays.py."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -10,10 +12,12 @@ import pytest
 
 from birthmark.data.common.arrays import Bools
 from birthmark.features import CREATES
+from birthmark.predictor.answers.certainty import answer
 from birthmark.predictor.answers.levels import Levels
 from birthmark.predictor.answers.operating_points import OperatingPoints
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.calibration import BLOCKS, CROSSED, Holdout
-from birthmark.predictor.fit.learning import Lesson
+from birthmark.predictor.fit.learning import TrainingSet
 from birthmark.predictor.fit.thresholds import Limit, Limits
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.models.rules.set import RuleModels
@@ -36,9 +40,11 @@ def calibrated(names: list[bytes], truth: Bools, limit: Limit, holdout: Holdout)
     bounds = dict.fromkeys(("bound", "false_negative_bound"), limit.bound)
     limits = {**bounds, "confidence": limit.confidence}
     parameters = {"prefix": False, **limits}
-    lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, parameters, [])
-    models = lesson.train(RuleModels(), holdout.learned)
-    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
+    training_set = TrainingSet(creates(names), {"yes": pa.array(truth)}, holdout, parameters, [])
+    models = training_set.train(RuleModels(), holdout.learned)
+    training_set.finish(
+        models, [training_set.out_of_fold_scores(models, fold) for fold in holdout.folds]
+    )
     return models
 
 
@@ -51,7 +57,7 @@ def test_few_births_are_all_learned_from_and_each_is_in_a_long_stretch_of_time()
     assert sorted(set(holdout.block.tolist())) == list(range(BLOCKS))
 
 
-def test_of_many_births_every_so_many_blocks_are_kept_from_learning() -> None:
+def test_with_many_births_every_nth_block_is_held_out() -> None:
     holdout = Holdout.of(births(1000), 0.2, crossed=False)
     assert not holdout.crossed
     assert np.array_equal(holdout.learned, ~holdout.held)
@@ -92,18 +98,15 @@ def test_the_bound_holds_as_often_as_it_promises() -> None:
         kind = random.integers(0, kinds, rows)
         truth = random.random(rows) < share[kind]
         models = calibrated([suffixes[place] for place in kind], truth, limit, holdout)
-        said = np.asarray(models.predict(creates(suffixes), "bounded")["yes"])
-        broken += float(np.mean(said * (1 - share))) > limit.bound
-        spoke += said.any()
+        answers = np.asarray(models.predict(creates(suffixes), "bounded")["yes"])
+        broken += float(np.mean(answers * (1 - share))) > limit.bound
+        spoke += answers.any()
     allowed = splits * (1 - limit.confidence)
     assert broken <= allowed + 2 * np.sqrt(allowed)
     assert spoke > 0.9 * splits
 
 
-@pytest.mark.parametrize(("bound", "follows"), [(0.012, False), (0.03, True)])
-def test_what_follows_is_said_only_where_the_bounds_are_kept_with_it(
-    bound: float, follows: bool
-) -> None:
+def implied(bound: float) -> tuple[Holdout, dict[str, Any], dict[str, Any], Limits, list[Any]]:
     """A yes to `a` implies one to `b`; each is wrong of other files, 1% of all."""
     n = 100_000
     row = np.random.default_rng(0).permutation(n)
@@ -112,45 +115,48 @@ def test_what_follows_is_said_only_where_the_bounds_are_kept_with_it(
     scores["b"][(row >= 50_000) & (row < 70_000)] = 0.5
     scores["a"][(row >= 60_000) & (row < 61_000)] = 0.9
     scores["b"][(row >= 70_000) & (row < 71_000)] = 0.9
-    models: ModelSet[Any] = ModelSet()
     labels = {key: pa.array(own) for key, own in truth.items()}
     limits = Limits(Limit(bound), Limit(bound))
-    holdout = Holdout(np.arange(n) // 1000, np.zeros(n, np.int64))
-    worlds = [{"a": [True, False, False], "b": [True, True, False]}]
-    chosen = holdout.choose(models, [scores], labels, limits, worlds)
-    assert chosen["b"].bounded == 0.9
-    assert ("bounded" in chosen["b"].follows) is follows
+    assignments = [{"a": [True, False, False], "b": [True, True, False]}]
+    return Holdout(np.arange(n) // 1000, np.zeros(n, np.int64)), scores, labels, limits, assignments
 
 
 @pytest.mark.parametrize("bound", [0.012, 0.03])
-def test_what_follows_from_another_kind_is_judged_anew(bound: float) -> None:
-    """As above; what was found of each predicate's own kind, with others, does not count."""
-    n = 100_000
-    row = np.random.default_rng(0).permutation(n)
-    truth = {"a": row < 10_000, "b": row < 60_000}
-    scores = {key: np.where(own, 0.9, 0.1) for key, own in truth.items()}
-    scores["a"][(row >= 60_000) & (row < 61_000)] = 0.9
-    scores["b"][(row >= 70_000) & (row < 71_000)] = 0.9
-    labels = {key: pa.array(own) for key, own in truth.items()}
-    limits = Limits(Limit(bound), Limit(bound))
-    holdout = Holdout(np.arange(n) // 1000, np.zeros(n, np.int64))
-    worlds = [{"a": [True, False, False], "b": [True, True, False]}]
-    sure = Levels((0.9,), (0.01, 0.98))
-    own = OperatingPoints(0.9, 0.9, n, no=0.9, levels=sure, follows=("accurate", "bounded"))
-    other = replace(own, no=None, levels=Levels((0.9,), (0.3, 0.98)))
-    points = holdout.followed({"a": own, "b": other}, [scores], labels, limits, worlds)
-    assert ("bounded" in points["b"].follows) is (bound == 0.03)
-    assert points["b"] == replace(other, follows=points["b"].follows)
+def test_implied_answers_are_added_and_the_bound_is_kept_with_them(bound: float) -> None:
+    """Where both together break it, the one that loses fewer right answers says less."""
+    holdout, scores, labels, limits, assignments = implied(bound)
+    chosen = holdout.choose(ModelSet(), [scores], labels, limits, assignments)
+    assert all(own.follows == POINTS for own in chosen.values())
+    answers = answer(scores, chosen, assignments, "bounded")
+    yes = {key: own.is_word("yes") for key, own in answers.items()}
+    assert not np.any(yes["a"] & ~yes["b"])
+    for key, truth in labels.items():
+        assert np.mean(yes[key] & ~np.asarray(truth)) <= bound
+    assert chosen["b"].bounded == 0.9
+    assert (chosen["a"].bounded is None) is (bound == 0.012)
 
 
-def test_without_worlds_only_a_yes_gets_a_threshold() -> None:
+@pytest.mark.parametrize("bound", [0.012, 0.03])
+def test_implications_of_another_kind_are_judged_with_that_kind(bound: float) -> None:
+    """What was found of each predicate's own kind, with others, does not count."""
+    holdout, scores, labels, limits, assignments = implied(bound)
+    sure = Levels((0.5, 0.9), (0.01, 0.4, 0.98))
+    own = OperatingPoints(0.9, 0.9, len(scores["a"]), no=None, levels=sure)
+    points = holdout.with_implications({"a": own, "b": own}, [scores], labels, limits, assignments)
+    assert points["b"] == replace(own, follows=POINTS)
+    assert points["a"] == replace(own, follows=POINTS, bounded=0.9 if bound == 0.03 else None)
+
+
+def test_without_assignments_only_a_yes_gets_a_threshold() -> None:
     names = [b"a%d.lock" % n if n % 2 else b"b%d.txt" % n for n in range(2000)]
     truth = np.arange(2000) % 2 == 1
     holdout = Holdout.of(births(2000), 0.2)
     limits = {"bound": 0.01, "false_negative_bound": 0.01, "confidence": 0.95, "prefix": False}
-    lesson = Lesson(creates(names), {"yes": pa.array(truth)}, holdout, limits)
-    models = lesson.train(RuleModels(), holdout.learned)
-    lesson.finish(models, [lesson.asked(models, fold) for fold in holdout.folds])
+    training_set = TrainingSet(creates(names), {"yes": pa.array(truth)}, holdout, limits)
+    models = training_set.train(RuleModels(), holdout.learned)
+    training_set.finish(
+        models, [training_set.out_of_fold_scores(models, fold) for fold in holdout.folds]
+    )
     assert models.point("yes").bounded is not None
     assert models.point("yes").no is None
     assert models.point("yes").levels.cuts == ()

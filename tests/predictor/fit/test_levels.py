@@ -49,6 +49,6 @@ def test_of_nothing_nothing_is_known() -> None:
 @pytest.mark.parametrize(
     ("cuts", "probabilities"), [((0.5, 0.4), (0.1, 0.2, 0.3)), ((0.5,), (0.1,)), ((), ())]
 )
-def test_what_are_no_levels_is_refused(cuts: tuple, probabilities: tuple) -> None:
+def test_invalid_levels_are_refused(cuts: tuple, probabilities: tuple) -> None:
     with pytest.raises(ValueError, match="ascending cuts"):
         Levels(cuts, probabilities)

@@ -37,7 +37,7 @@ def population(seed: int, n: int = 60_000, clustered: bool = False) -> tuple[np.
 
 def correct(part: Slice, threshold: float | None) -> float:
     """Return the share of right answers at a threshold."""
-    return float(np.mean(part.said(threshold) == part.truth))
+    return float(np.mean(part.answers(threshold) == part.truth))
 
 
 def slice_of(scores: np.ndarray, truth: np.ndarray, blocks: int = BLOCKS) -> Slice:
@@ -54,9 +54,9 @@ def test_the_bound_holds_as_often_as_it_promises(bound: float, confidence: float
         picked = np.zeros(len(scores), bool)
         picked[np.random.default_rng(seed).choice(len(scores), 3000, replace=False)] = True
         part = slice_of(scores[picked], truth[picked])
-        said = says_yes(scores[~picked], within_limit(part, Limit(bound, confidence)))
-        broken += np.mean(said & ~truth[~picked]) > bound
-        spoke += said.any()
+        yes = says_yes(scores[~picked], within_limit(part, Limit(bound, confidence)))
+        broken += np.mean(yes & ~truth[~picked]) > bound
+        spoke += yes.any()
     allowed = splits * (1 - confidence)
     assert broken <= allowed + 2 * np.sqrt(allowed)
     assert spoke == splits
@@ -68,13 +68,13 @@ def test_lives_that_err_together_count_for_fewer_than_they_are() -> None:
     for seed in range(200):
         scores, truth = population(seed, clustered=True)
         blocks = np.arange(len(scores)) // 100
-        kept = np.random.default_rng(seed).choice(blocks[-1] + 1, 30, replace=False)
-        picked = np.isin(blocks, kept)
-        for told in broken:
-            block = blocks[picked] if told else np.arange(picked.sum())
+        chosen = np.random.default_rng(seed).choice(blocks[-1] + 1, 30, replace=False)
+        picked = np.isin(blocks, chosen)
+        for in_blocks in broken:
+            block = blocks[picked] if in_blocks else np.arange(picked.sum())
             part = Slice(scores[picked], truth[picked], block)
             threshold = within_limit(part, Limit(0.02, 0.95))
-            broken[told] += np.mean(says_yes(scores, threshold) & ~truth) > 0.02
+            broken[in_blocks] += np.mean(says_yes(scores, threshold) & ~truth) > 0.02
     assert broken[True] <= 10 + 2 * np.sqrt(10)
     assert broken[False] > broken[True]
 
@@ -85,12 +85,12 @@ def test_the_threshold_is_the_lowest_that_the_limit_admits() -> None:
     points = choose(part, Limit())
     assert points.bounded is not None
     assert points.n == 5000
-    wrong = part.said(points.bounded) & ~truth
+    wrong = part.answers(points.bounded) & ~truth
     assert points.false_positives == wrong.mean()
     assert points.upper is not None
     assert wrong.mean() < points.upper <= 0.01
     lower = np.sort(scores)[np.searchsorted(np.sort(scores), points.bounded) - 25]
-    more = part.said(lower) & ~truth
+    more = part.answers(lower) & ~truth
     counts = np.bincount(part.block, more).astype(float)
     assert upper_limits(counts[:, None], 5000, 0.95)[0] > 0.01
 
@@ -110,7 +110,7 @@ def test_where_no_threshold_keeps_the_bound_the_answer_is_no() -> None:
     part = slice_of(random.random(2000), random.random(2000) < 0.5)
     points = choose(part, Limit(0.001))
     assert points.bounded is None
-    assert not part.said(points.at("bounded")).any()
+    assert not part.answers(points.at("bounded")).any()
     assert within_limit(slice_of(np.zeros(0), np.zeros(0)), Limit()) is None
     few = slice_of(np.ones(50), np.ones(50))
     assert within_limit(few, Limit(0.01)) is None  # 50 lives cannot tell of one in a hundred
@@ -140,10 +140,10 @@ def test_the_most_accurate_threshold_is_one_half_unless_another_is_surely_better
     assert correct(shrunk, found) > correct(shrunk, EVEN)
     never = slice_of(np.random.default_rng(0).random(4000), np.zeros(4000))
     assert most_accurate(never) == NEVER
-    assert not never.said(NEVER).any()
+    assert not never.answers(NEVER).any()
 
 
-def test_a_decision_that_defines_the_model_is_kept() -> None:
+def test_a_decision_that_defines_the_model_stays() -> None:
     scores, truth = population(6, 4000)
     assert choose(slice_of(scores, truth), Limit(), decision=0.8).accurate == 0.8
 
@@ -192,13 +192,13 @@ def test_a_no_goes_as_far_as_its_limit_admits() -> None:
     assert {points.no, points.accurate, points.bounded} <= {*points.levels.cuts}
 
 
-def test_what_happens_more_often_than_the_limit_at_the_lowest_score_is_never_a_no() -> None:
+def test_an_event_more_frequent_than_the_limit_at_the_lowest_score_is_never_a_no() -> None:
     part = slice_of(np.zeros(1000), np.arange(1000) % 4 == 0)
     assert surely_no(part, Limit()) is None
     assert surely_no(slice_of(np.array([]), np.array([])), Limit()) is None
 
 
-def test_what_hardly_ever_happens_is_a_no_whatever_the_score() -> None:
+def test_a_rare_event_is_a_no_at_every_score() -> None:
     scores = np.random.default_rng(0).random(5000)
     points = choose(slice_of(scores, np.zeros(5000)), Limit(), no_limit=Limit())
     assert points.no == NEVER

@@ -106,7 +106,9 @@ def test_where_a_minute_is_like_itself_folds_at_random_promise_too_much() -> Non
         (TimeBlocks(2), None, "expected a column time or born, or groups: the times"),
     ],
 )
-def test_what_cannot_be_split_is_refused(blocks: TimeBlocks, times: object, reason: str) -> None:
+def test_rows_that_cannot_be_split_are_refused(
+    blocks: TimeBlocks, times: object, reason: str
+) -> None:
     with pytest.raises(ValueError, match=reason):
         splits(blocks, times)
 

@@ -1,4 +1,4 @@
-"""Lives made by hand, for a world of logs, locks and pages."""
+"""Lives made by hand: logs, locks and pages."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_home_mail_and_cache_directories_are_found_without_a_list_of_them():
     assert HotDirs().partial_fit(PAST).predict(cold).to_pylist() == [False, False]
 
 
-def test_what_was_born_in_it_so_far_outweighs_what_its_name_leads_to_expect():
+def test_births_so_far_outweigh_the_expectation_of_the_name():
     dirs = HotDirs().partial_fit(PAST)
     cold_home, hot_source = rows((b"gus", b"home", 30, 0), (b"new", b"src", 30, 30)).to_pylist()
     table = pa.Table.from_pylist([cold_home, hot_source], schema=DIRECTORIES)
@@ -127,5 +127,5 @@ def test_on_a_generated_workload_directories_without_known_names_go_by_their_pas
     truth = np.asarray(pc.divide(coming["hot_births"].cast("float64"), coming["births"]))
     found = HotDirs().partial_fit(past).shares(seen_before(coming, past))
     everywhere = pc.sum(past["hot_births"]).as_py() / pc.sum(past["births"]).as_py()
-    error, error_of_guess = (np.abs(said - truth).mean() for said in (found, everywhere))
+    error, error_of_guess = (np.abs(shares - truth).mean() for shares in (found, everywhere))
     assert error < max(0.05, 0.6 * error_of_guess)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from birthmark.predictor.heat import asked, bar, fill
+from birthmark.predictor.heat import bar, entry_bar, fill
 
 FILES = st.lists(
     st.tuples(st.floats(0, 1000, width=32), st.integers(0, 50)), min_size=1, max_size=12
@@ -37,7 +37,7 @@ def test_no_other_choice_has_more_writes_in_the_region(files, region):
 
 
 @given(FILES, st.integers(0, 200))
-def test_the_bar_parts_what_is_taken_from_what_is_left(files, region):
+def test_the_bar_separates_selected_from_other_files(files, region):
     writes, blocks = (np.array(column, dtype=float) for column in zip(*files, strict=True))
     granted, least = fill(region, writes, blocks), bar(region, writes, blocks)
     sized = blocks > 0
@@ -52,13 +52,13 @@ def test_a_region_with_room_for_all_asks_nothing_and_one_without_room_everything
 
 
 def test_a_fuller_region_asks_for_more():
-    assert asked(10.0, [0, 0.5, 1]).tolist() == pytest.approx([2.5, 10, 40])
+    assert entry_bar(10.0, [0, 0.5, 1]).tolist() == pytest.approx([2.5, 10, 40])
 
 
 @pytest.mark.parametrize(
     ("region", "writes", "blocks"),
     [(-1, [1.0], [1]), (1, [-1.0], [1]), (1, [1.0], [-1]), (1, [float("nan")], [1])],
 )
-def test_what_is_less_than_nothing_is_refused(region, writes, blocks):
+def test_negative_numbers_are_refused(region, writes, blocks):
     with pytest.raises(ValueError, match="0 or more"):
         fill(region, writes, blocks)

@@ -68,11 +68,11 @@ def test_a_strength_that_makes_no_sense_is_refused(strength):
         ShrunkenMeans([], ["writes"], strength)
 
 
-def test_keys_of_too_little_weight_are_as_new_and_need_not_be_kept():
+def test_keys_of_too_little_weight_count_as_new_and_need_not_be_saved():
     few = ShrunkenMeans([["kind"], ["kind", "name"]], ["writes"], least=3).partial_fit(ROWS, VALUES)
     assert ask(few, "log", b"a") == ask(learned(), "log", b"new")
     assert ask(few, "c", b"z") == ask(learned(), "new", b"z")
-    kept = ShrunkenMeans([["kind"], ["kind", "name"]], ["writes"], least=3)
-    kept.sums_ = few.deciding()
-    assert len(kept.sums_) == 2 < len(few.sums_)
-    assert ask(kept, "log", b"a") == ask(few, "log", b"a")
+    saved = ShrunkenMeans([["kind"], ["kind", "name"]], ["writes"], least=3)
+    saved.sums_ = few.deciding()
+    assert len(saved.sums_) == 2 < len(few.sums_)
+    assert ask(saved, "log", b"a") == ask(few, "log", b"a")

@@ -48,30 +48,30 @@ def test_the_highest_scores_are_taken_until_the_room_is_full() -> None:
     rows = [(uid, b"mbox", 100.0 * uid, 10.0) for uid in range(1, 11)]
     places = Places("x.arrow", [["uid", "name"]]).fit(things(*rows))
 
-    def taken(room: float, least: float = 0.0) -> list[int]:
+    def selected(room: float, least: float = 0.0) -> list[int]:
         bar = places.bar(room, least)
         return [uid for uid in range(1, 11) if score(places, uid, b"mbox") >= bar]
 
-    assert taken(35) == [8, 9, 10]
-    assert taken(30) == [8, 9, 10]
-    assert taken(1000) == list(range(1, 11))
-    assert taken(1000, least=65) == [7, 8, 9, 10]
-    assert taken(9) == [10]
-    assert taken(1000, least=101) == []
+    assert selected(35) == [8, 9, 10]
+    assert selected(30) == [8, 9, 10]
+    assert selected(1000) == list(range(1, 11))
+    assert selected(1000, least=65) == [7, 8, 9, 10]
+    assert selected(9) == [10]
+    assert selected(1000, least=101) == []
 
 
 def test_a_room_that_is_filled_has_a_part_of_the_last_thing() -> None:
     rows = [(uid, b"mbox", 100.0 * uid, 10.0) for uid in range(1, 11)]
     places = Places("x.arrow", [["uid", "name"]]).fit(things(*rows))
 
-    def taken(room: float, least: float = 0.0) -> list[int]:
+    def selected(room: float, least: float = 0.0) -> list[int]:
         bar = places.bar(room, least, partly=True)
         return [uid for uid in range(1, 11) if score(places, uid, b"mbox") >= bar]
 
-    assert taken(35) == [7, 8, 9, 10]
-    assert taken(30) == [8, 9, 10]
-    assert taken(1000, least=65) == [7, 8, 9, 10]
-    assert taken(9) == [10]
+    assert selected(35) == [7, 8, 9, 10]
+    assert selected(30) == [8, 9, 10]
+    assert selected(1000, least=65) == [7, 8, 9, 10]
+    assert selected(9) == [10]
 
 
 def test_of_things_that_are_alike_all_find_room_or_none_unless_they_are_the_best() -> None:
@@ -81,13 +81,13 @@ def test_of_things_that_are_alike_all_find_room_or_none_unless_they_are_the_best
     assert places.bar(19) == pytest.approx(5)
 
 
-def test_what_is_worth_nothing_is_not_taken() -> None:
+def test_worthless_things_are_not_selected() -> None:
     places = Places("x.arrow", [["name"]]).fit(things((1, b"a", 0, 1)))
     assert places.bar(100) == math.inf
     assert Places("x.arrow", [["name"]]).bar(100) == math.inf
 
 
-def test_what_was_learned_is_the_same_once_loaded(tmp_path) -> None:
+def test_saved_places_load_unchanged(tmp_path) -> None:
     places = Places("x.arrow", LEVELS).fit(things((1, b"a", 3, 1), (None, b"b", 5, 2)))
     assert places.save(tmp_path) == ["x.arrow"]
     assert Places("x.arrow", LEVELS).load(tmp_path).learned_.equals(places.learned_)

@@ -67,7 +67,7 @@ def test_files_that_were_old_when_the_trace_began_are_not_learned_from(day, life
     assert WriteRates().partial_fit(day).partial_fit(table(old)).predict(asked).equals(without)
 
 
-def test_what_a_file_did_itself_outweighs_what_was_expected_of_it(day, life, table):
+def test_a_files_own_writes_outweigh_the_expectation(day, life, table):
     rates = WriteRates().partial_fit(day)
     lives = table(
         life(b"new.log"),
@@ -94,6 +94,6 @@ def test_a_saved_table_answers_the_same_and_a_damaged_one_is_refused(day, tmp_pa
         WriteRates.load(tmp_path)
 
 
-def test_nothing_is_expected_by_one_who_has_learned_nothing():
+def test_an_unfitted_model_expects_nothing():
     (rate,) = WriteRates().predict(from_requests([{"name": "x"}])).to_pylist()
     assert (rate["writes_per_hour"], rate["benefit"], rate["evidence"]) == (0, 0, 0)

@@ -71,9 +71,7 @@ def test_one_write_refutes_a_lock(life, table):
 
 
 @pytest.mark.parametrize("key", ["write-only", "read-only", "amtime<=0", "amtime>0"])
-def test_what_more_reads_or_writes_can_change_is_never_settled_in_a_life_that_goes_on(
-    life, table, key
-):
+def test_answers_that_reads_or_writes_can_change_are_open_in_a_life_that_goes_on(life, table, key):
     for reads, writes in ((0, 0), (0, 9), (900, 1)):
         row = life(b"x", 99, reads=reads, writes=writes, max_size=9)
         assert decided(table, row, key) is None
@@ -136,10 +134,10 @@ def test_the_dead_are_settled_as_they_are_labelled(life, table):
         assert answers.equals(BUILT_IN[key].evaluate(dead)), key
 
 
-def test_answers_and_scores_are_put_right_and_what_is_open_stays(life, table):
+def test_decided_answers_and_scores_are_corrected_and_others_stay(life, table):
     now = table(life(b"old", 3, max_size=5), life(b"new", 0.5, max_size=0))
-    said = {"lifespan<=1": pa.array([True, True]), "lifespan<=5": pa.array([True, False])}
-    assert {k: v.to_pylist() for k, v in reconsider(now, said).items()} == {
+    predictions = {"lifespan<=1": pa.array([True, True]), "lifespan<=5": pa.array([True, False])}
+    assert {k: v.to_pylist() for k, v in reconsider(now, predictions).items()} == {
         "lifespan<=1": [False, True],
         "lifespan<=5": [True, False],
     }
@@ -155,7 +153,7 @@ def test_a_prediction_of_something_else_is_refused(life, table):
         reconsider(table(life(b"x")), {"name:lock": pa.array([True])})
 
 
-def test_what_is_settled_in_the_middle_of_the_sample_is_true_at_its_end():
+def test_answers_settled_in_the_middle_of_the_sample_are_true_at_its_end():
     operations = list(open_trace("data/samples/day1.parquet"))
     half, _ = lives.tables(iter(operations[: len(operations) // 2]))
     whole, _ = lives.tables(iter(operations))

@@ -13,7 +13,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
-from birthmark.features.told import TOLD, told_of
+from birthmark.features.history_scope import HISTORY_SCOPES, history_scopes
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.answers.operating_points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
@@ -29,14 +29,13 @@ from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.trained import TrainedModel
-from birthmark_native import BM_TOLD, Image
+from birthmark_native import BM_SCOPES, Image
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
     CREATES,
     made,
     rust_answers,
     some_creates,
-    told,
 )
 
 POINTS = ("accurate", "bounded")
@@ -78,7 +77,7 @@ def test_of_the_places_in_order_the_first_with_a_verdict_decides_and_a_no_beats_
     ]
     section = RulesSection(rules, ("whole", "middle", "prefix", "last", "first", "any"))
     names = table(b"x.c", b"y.no.c", b"y.yes", b"y.yes.no.d", b"x.no.c", b"y.yes.d", None)
-    answers = told(predict(Image(compile_image(["a"], [section])), names))
+    answers = rust_answers(compile_image(["a"], [section]), names)
     expected = [True, False, False, False, True, True, False]
     assert answers == [{"a"} if yes else set() for yes in expected]
 
@@ -92,7 +91,7 @@ def test_equal_models_make_equal_bytes():
     assert made(6).image == made(6).image
 
 
-def test_what_a_tree_answers_as_its_parent_does_is_left_out():
+def test_nodes_that_answer_as_their_parent_are_left_out():
     values = [pa.array([b"a", b"b"])] + [pa.array([], pa.binary())] * 2
     values += [pa.array([1, 2])] + [pa.array([], pa.int64())] * 2
     parent, split, code = [-1, 0, 0, 1, 1], [0, 3, -1, -1, -1], [-1, 0, 1, 0, 1]
@@ -125,7 +124,7 @@ def test_every_flipped_bit_is_refused():
             Image(bytes(flipped))
 
 
-def test_what_is_wrong_with_an_image_is_told():
+def test_faults_of_an_image_are_reported():
     whole = rules_image(ImageRule("a", "whole", b"x", True))
     newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (4, 2))
     for content, message in [
@@ -153,13 +152,13 @@ def test_a_missing_column_and_one_of_another_type_are_named():
         predict(Image(rules_image()), pa.table({"name": ["x"]}))
     with pytest.raises(ValueError, match=r'column "\w+" is missing'):
         predict(Image(forest.image), names)
-    rules = Image(rules_image(ImageRule("a", "whole", b"x", True)))
-    assert told(predict(rules, names)) == [{"a"}]
+    rules = rules_image(ImageRule("a", "whole", b"x", True))
+    assert rust_answers(rules, names) == [{"a"}]
 
 
 def forest_of(tree: ByteTree, features: int = 1) -> ForestSection:
     every = [Feature("history", byte) for byte in range(features)]
-    return ForestSection(every, [], [Group(1, {"a": Output(0, (1,) * BM_TOLD)}, [tree])])
+    return ForestSection(every, [], [Group(1, {"a": Output(0, (1,) * BM_SCOPES)}, [tree])])
 
 
 ONE_SPLIT = ByteTree(
@@ -194,7 +193,9 @@ def test_a_tree_that_asks_nothing_is_answered():
 def test_predicates_of_one_column_share_its_scores():
     bounds = [0, 1, 2, 3]
     keys = [str(bound) for bound in bounds]
-    outputs = {key: Output(0, (bound,) * BM_TOLD) for key, bound in zip(keys, bounds, strict=True)}
+    outputs = {
+        key: Output(0, (bound,) * BM_SCOPES) for key, bound in zip(keys, bounds, strict=True)
+    }
     hundreds = replace(chain(100), scores=np.ones((101, 1), np.uint8))
     every = [Feature("history")]
 
@@ -207,7 +208,7 @@ def test_predicates_of_one_column_share_its_scores():
     assert [found[key].to_pylist() for key in keys] == [[True], [True], [True], [False]]
 
 
-def test_what_has_no_room_in_an_image_is_refused():
+def test_models_beyond_the_limits_are_refused():
     with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
         compile_image([str(n) for n in range(257)], [])
     with pytest.raises(ValueError, match="same key"):
@@ -227,7 +228,7 @@ def test_what_has_no_room_in_an_image_is_refused():
     with pytest.raises(ValueError, match="a tree of more than 255 levels"):
         compile_image(["a"], [forest_of(chain(256))])
     wide, key = chain(250), [str(n) for n in range(256)]
-    outputs = {name: Output(column, (1,) * BM_TOLD) for column, name in enumerate(key)}
+    outputs = {name: Output(column, (1,) * BM_SCOPES) for column, name in enumerate(key)}
     group = Group(256, outputs, [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256)
     with pytest.raises(ValueError, match="would take 16737 steps: an image has at most 16384"):
         compile_image(key, [ForestSection([Feature("hour")], [], [group])])
@@ -289,9 +290,11 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
     models = model.models[kind]
     image = Image(compile_models(models, point))
     assert image.predicates == list(models)
-    silent = [[each.at(point) is None for each in models.points_for(t).values()] for t in TOLD]
+    silent = [
+        [each.at(point) is None for each in models.points_for(t).values()] for t in HISTORY_SCOPES
+    ]
     assert image.abstained == [k for k, *own in zip(models, *silent, strict=True) if all(own)]
-    said = set()
+    true = set()
     for creates in tables:
         assert len(creates) > 500
         expected = model.predict(creates, kind, point)
@@ -299,9 +302,9 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
         assert list(found) == list(expected)
         for key, answers in expected.items():
             assert found[key].equals(answers), key
-        said |= {key for key, answers in found.items() if answers.true_count}
-    assert said
-    assert said.isdisjoint(image.abstained)
+        true |= {key for key, answers in found.items() if answers.true_count}
+    assert true
+    assert true.isdisjoint(image.abstained)
 
 
 @pytest.mark.deep
@@ -310,22 +313,24 @@ def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kin
     model, tables = sampled
     models = model.models[kind]
     images = [Image(content) for content in compile_levels(models)]
-    levels = [{key: points.levels for key, points in models.points_for(t).items()} for t in TOLD]
+    levels = [
+        {key: points.levels for key, points in models.points_for(t).items()} for t in HISTORY_SCOPES
+    ]
     cuts = {key: max(len(each[key].cuts) for each in levels) for key in models}
     assert sum(len(image.predicates) for image in images) == sum(cuts.values()) > 50
     for creates in tables:
         reached = {
             name: found for image in images for name, found in predict(image, creates).items()
         }
-        told = told_of(creates)
+        scope = history_scopes(creates)
         for key, scores in model.scores(creates, kind).items():
             found = [np.asarray(reached[f"{place} {key}"]) for place in range(cuts[key])]
-            expected = np.choose(told, [each[key].of(scores) for each in levels])
+            expected = np.choose(scope, [each[key].of(scores) for each in levels])
             assert np.array_equal(sum(found, np.zeros(len(scores))), expected)
 
 
 @pytest.mark.deep
-def test_levels_that_one_image_has_no_room_for_are_told_by_several(sampled, monkeypatch):
+def test_levels_beyond_the_limits_of_an_image_take_several(sampled, monkeypatch):
     model, tables = sampled
     models = model.models["rules"]
     (whole,) = compile_levels(models)
@@ -355,7 +360,7 @@ def test_the_ends_of_the_scale_of_thresholds_say_always_yes_and_always_no(sample
         try:
             keys = list(models)
             ends = dict(zip(keys, map(OperatingPoints, (0.0, NEVER)), strict=False))
-            models.points = {told: models.points_for(told) | ends for told in TOLD}
+            models.points = {scope: models.points_for(scope) | ends for scope in HISTORY_SCOPES}
             found = predict(Image(compile_models(models, "accurate")), creates)
             assert found[keys[0]].true_count == 200
             assert found[keys[1]].true_count == 0
@@ -397,7 +402,7 @@ def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
     groups = [
         Group(
             64,
-            {key: Output(column, (1,) * BM_TOLD) for column, key in enumerate(some)},
+            {key: Output(column, (1,) * BM_SCOPES) for column, key in enumerate(some)},
             [wide] * 92,
         )
         for some in own

@@ -1,7 +1,9 @@
-"""The best kinds answer as one set of models: each predicate by what is told of a create."""
+"""The best kinds answer as one set of models: each predicate by history scope."""
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,12 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.samples import DAYS
-from birthmark.features.told import TOLD, Told, forgotten, told_of
+from birthmark.features.history_scope import (
+    HISTORY_SCOPES,
+    HistoryScope,
+    history_scopes,
+    mask_history,
+)
 from birthmark.predictor import saved_images
 from birthmark.predictor.image.format import Image, predict
 from birthmark.predictor.labels import births
@@ -31,22 +38,22 @@ MIXED: dict[str, tuple[str, ...]] = {
     "lifespan<=1": ("forest", "able", "forest", "able"),
     "name:lock": ("forest", "forest", "name", "name"),
 }
-"""By predicate the kind for each of ``TOLD``."""
+"""By predicate the kind for each of ``HISTORY_SCOPES``."""
 
 
 @pytest.fixture(scope="module")
 def model() -> TrainedModel:
-    """Return models of a part of a bundled day, of which other kinds answer than were chosen."""
+    """Return models of a part of a bundled day, with other kinds than were chosen."""
     operations = pq.read_table(DAYS[0]).slice(0, 15_000)
     files, names = lives.tables(operations.to_batches())
     predicates = [BUILT_IN[key] for key in ASKED]
     model = TrainedModel(trees=4, rounds=4, bound=0.05).fit(files, names, predicates, KINDS)
     best = BestModels({kind: model.models[kind] for kind in KINDS})
     for key, kinds in MIXED.items():
-        best.choose(key, dict(zip(TOLD, kinds, strict=True)))
+        best.choose(key, dict(zip(HISTORY_SCOPES, kinds, strict=True)))
     best.points = {
-        told: {key: best.sets[kinds[place]].point(key, told) for key, kinds in MIXED.items()}
-        for place, told in enumerate(TOLD)
+        scope: {key: best.sets[kinds[place]].point(key, scope) for key, kinds in MIXED.items()}
+        for place, scope in enumerate(HISTORY_SCOPES)
     }
     model.models[BEST] = best
     return model
@@ -54,30 +61,34 @@ def model() -> TrainedModel:
 
 @pytest.fixture(scope="module")
 def creates(model: TrainedModel) -> pa.Table:
-    """Return creates of the same day, of which each is told something else, and of names another.
+    """Return creates of the same day with different history scopes, and others for names.
 
-    Those of names are told as much as files, or more, or less.
+    The scopes of names equal those of files, or are wider, or narrower.
     """
     operations = pq.read_table(DAYS[0]).slice(15_000, 4_000)
     files, _ = lives.tables(operations.to_batches())
     whole = model.creates("file", births(files).slice(0, 240))
     parts = []
-    for place, told in enumerate(TOLD):
-        own = forgotten(whole.slice(60 * place, 60), told)
-        of_names = [forgotten(whole, each)["history"].slice(60 * place, 60) for each in TOLD]
+    for place, scope in enumerate(HISTORY_SCOPES):
+        own = mask_history(whole.slice(60 * place, 60), scope)
+        of_names = [
+            mask_history(whole, each)["history"].slice(60 * place, 60) for each in HISTORY_SCOPES
+        ]
         shuffled = pa.chunked_array([of_names[row % 4].slice(row, 1).chunk(0) for row in range(60)])
         column = own.schema.get_field_index("name_history")
         parts.append(own.set_column(column, own.schema.field(column), shuffled))
     return pa.concat_tables(parts)
 
 
-def test_every_level_of_files_and_of_names_is_asked_about(creates: pa.Table) -> None:
+def test_creates_cover_every_scope_of_files_and_of_names(creates: pa.Table) -> None:
     of_names = creates.set_column(
         creates.schema.get_field_index("history"), "history", creates["name_history"]
     )
-    told = set(zip(told_of(creates).tolist(), told_of(of_names).tolist(), strict=True))
-    assert {place for place, _ in told} == {place for _, place in told} == set(range(4))
-    assert any(own != other for own, other in told)
+    pairs = set(
+        zip(history_scopes(creates).tolist(), history_scopes(of_names).tolist(), strict=True)
+    )
+    assert {place for place, _ in pairs} == {place for _, place in pairs} == set(range(4))
+    assert any(own != other for own, other in pairs)
 
 
 def kinds_of(key: str, creates: pa.Table) -> list[str]:
@@ -91,7 +102,7 @@ def kinds_of(key: str, creates: pa.Table) -> list[str]:
             creates.schema.field(place).type,
         )
         creates = creates.set_column(place, "history", coalesced)
-    return [MIXED[key][place] for place in told_of(creates)]
+    return [MIXED[key][place] for place in history_scopes(creates)]
 
 
 def test_each_row_is_scored_by_the_kind_that_is_chosen(
@@ -138,21 +149,36 @@ def test_its_image_answers_as_it_does(model: TrainedModel, creates: pa.Table, po
         assert found[key].equals(expected[key]), key
 
 
+def test_its_image_keeps_the_threshold_of_each_scope_of_a_kind_without_history(
+    model: TrainedModel, creates: pa.Table
+) -> None:
+    best = copy(model.of_kind(BEST))
+    thresholds = dict(zip(HISTORY_SCOPES, (0.0, None, 1.1, 0.0), strict=True))
+    best.points = {
+        scope: own | {"size=zero": replace(own["size=zero"], bounded=thresholds[scope])}
+        for scope, own in best.points.items()
+    }
+    expected = [thresholds[HISTORY_SCOPES[place]] == 0.0 for place in history_scopes(creates)]
+    found = predict(Image(compile_models(best, "bounded")), creates)
+    assert found["size=zero"].to_pylist() == expected
+    assert 0 < sum(expected) < len(expected)
+
+
 @pytest.mark.parametrize("point", ["accurate", "bounded"])
-def test_what_is_said_from_images_of_levels_is_what_the_models_say(
+def test_answers_from_images_of_levels_equal_those_of_the_models(
     model: TrainedModel, creates: pa.Table, point: str
 ) -> None:
     best = model.of_kind(BEST)
-    certainties = saved_images.certainties(best, model.worlds, point)
-    assert len(certainties) == len(TOLD)
+    certainties = saved_images.certainties(best, model.assignments, point)
+    assert len(certainties) == len(HISTORY_SCOPES)
     levels = [array(content) for content in compile_levels(best)]
     image = array(compile_models(best, point))
     answerer = Answerer(
         image, ("1", BEST, point), [], (Tally(), Tally()), certainties, levels, None
     )
     (batch,) = creates.combine_chunks().to_batches()
-    words, likely = answerer.said(batch)
-    expected = model.say(creates, BEST, point)
+    words, likely = answerer.three_way_answers(batch)
+    expected = model.answer(creates, BEST, point)
     for place, key in enumerate(answerer.predicates):
         assert words[place].equals(expected[key].words), key
         assert np.allclose(likely[place], expected[key].probabilities, atol=1e-4, equal_nan=True)
@@ -171,7 +197,9 @@ def test_it_is_stored_with_its_kinds_and_points(
     assert loaded.kinds == model.kinds == (*KINDS, BEST)
     best = loaded.models[BEST]
     assert isinstance(best, BestModels)
-    assert best.choices == {key: dict(zip(TOLD, own, strict=True)) for key, own in MIXED.items()}
+    assert best.choices == {
+        key: dict(zip(HISTORY_SCOPES, own, strict=True)) for key, own in MIXED.items()
+    }
     assert best.points == model.models[BEST].points
     assert loaded.explain(creates.slice(0, 9), BEST) == model.explain(creates.slice(0, 9), BEST)
 
@@ -181,9 +209,15 @@ def test_it_is_loaded_with_no_kinds_but_those_that_answer(
 ) -> None:
     some = BestModels({kind: model.models[kind] for kind in KINDS})
     for key in ASKED:
-        some.choose(key, {told: "able" if told == "nothing" else "forest" for told in TOLD})
+        some.choose(
+            key, {scope: "able" if scope == "nothing" else "forest" for scope in HISTORY_SCOPES}
+        )
     own = TrainedModel(**model.parameters)
-    own.predicates, own.tallies, own.worlds = model.predicates, model.tallies, model.worlds
+    own.predicates, own.tallies, own.assignments = (
+        model.predicates,
+        model.tallies,
+        model.assignments,
+    )
     own.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: some}
     own.histories = model.histories
     own.save(tmp_path)
@@ -202,7 +236,9 @@ def test_its_rules_are_those_of_the_kinds_that_answer_and_have_some(model: Train
 
 def test_sums_of_scores_are_those_of_the_kind_that_answers(model: TrainedModel) -> None:
     best, forest = model.of_kind(BEST), model.of_kind("forest")
-    sums: dict[Told, int | None] = {told: best.least_sum("lock", 0.5, told) for told in TOLD}
+    sums: dict[HistoryScope, int | None] = {
+        scope: best.least_sum("lock", 0.5, scope) for scope in HISTORY_SCOPES
+    }
     own = forest.least_sum("lock", 0.5)
     assert own is not None
     assert sums == {"directory": own, "caller": own, "name": None, "nothing": None}
@@ -210,14 +246,18 @@ def test_sums_of_scores_are_those_of_the_kind_that_answers(model: TrainedModel) 
 
 @pytest.fixture
 def at_each_point(model: TrainedModel) -> TrainedModel:
-    """Return the same models, of which the forest answers all at the accurate point."""
+    """Return the same models, with the forest for all predicates at the accurate point."""
     best, forest = (BestModels({kind: model.models[kind] for kind in KINDS}) for _ in range(2))
     for key, kinds in MIXED.items():
-        best.choose(key, dict(zip(TOLD, kinds, strict=True)))
-        forest.choose(key, dict.fromkeys(TOLD, "forest"))
+        best.choose(key, dict(zip(HISTORY_SCOPES, kinds, strict=True)))
+        forest.choose(key, dict.fromkeys(HISTORY_SCOPES, "forest"))
     best.accurate = forest
     own = TrainedModel(**model.parameters)
-    own.predicates, own.tallies, own.worlds = model.predicates, model.tallies, model.worlds
+    own.predicates, own.tallies, own.assignments = (
+        model.predicates,
+        model.tallies,
+        model.assignments,
+    )
     own.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: best}
     own.histories, own.heat = model.histories, model.heat
     return own
@@ -238,7 +278,7 @@ def test_at_each_point_others_may_be_best(
     assert {"best-bounded-levels-0.image", "best-accurate-levels-0.image"} <= images
 
 
-def test_the_figures_are_of_what_answers_at_each_point(
+def test_the_figures_are_of_the_models_that_answer_at_each_point(
     model: TrainedModel, at_each_point: TrainedModel
 ) -> None:
     operations = pq.read_table(DAYS[0]).slice(15_000, 4_000)

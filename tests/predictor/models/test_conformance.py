@@ -54,6 +54,14 @@ def creates(tmp_path_factory: pytest.TempPathFactory, trained: TrainedModel) -> 
     return pa.concat_tables([known, pa.table(unknown, schema=known.schema)])
 
 
+@of_every_kind
+def test_no_rows_are_refused_as_scikit_learn_does(kind: ModelKind, creates: pa.Table) -> None:
+    nothing = creates.slice(0, 0)
+    for rows in (nothing, nothing.to_pandas()):
+        with pytest.raises(ValueError, match=r"Found array with 0 sample\(s\)"):
+            kind.estimator().fit(rows, np.array([], bool))
+
+
 def small(kind: ModelKind) -> Any:
     """Return an estimator that learns soon."""
     model = kind.estimator()
@@ -67,7 +75,7 @@ def test_every_folder_of_a_kind_is_registered() -> None:
     assert get_args(Kind)[-1] == BEST
 
 
-def test_who_asks_what_kinds_there_are_needs_no_tables() -> None:
+def test_listing_the_kinds_imports_no_tables() -> None:
     program = "import sys, birthmark.predictor.models.kinds; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert not {"numpy", "pyarrow", "pydantic", "sklearn"} & set(done.stdout.decode().split())
@@ -111,12 +119,16 @@ def test_it_is_loaded_as_it_was_saved(
     (second := tmp_path / "second").mkdir()
     files = own.save(first)
     assert sorted(path.name for path in first.iterdir()) == sorted(files)
-    loaded = kind.models.load(first, own, kind.models.own(trained.parameters), counts=True)
+    loaded = kind.models.load(
+        first, own, kind.models.own_parameters(trained.parameters), counts=True
+    )
     assert loaded.save(second) == files
     for name in files:
         assert (first / name).read_bytes() == (second / name).read_bytes()
     for counts in (True, False):
-        again = kind.models.load(first, own, kind.models.own(trained.parameters), counts=counts)
+        again = kind.models.load(
+            first, own, kind.models.own_parameters(trained.parameters), counts=counts
+        )
         for key, scores in own.scores(creates).items():
             assert np.array_equal(again.scores(creates)[key], scores)
 
@@ -128,12 +140,14 @@ def test_a_missing_part_is_named(kind: ModelKind, trained: TrainedModel, tmp_pat
         content = (tmp_path / name).read_bytes()
         (tmp_path / name).unlink()
         with pytest.raises(DamagedModelError, match=name):
-            kind.models.load(tmp_path, own, kind.models.own(trained.parameters), counts=True)
+            kind.models.load(
+                tmp_path, own, kind.models.own_parameters(trained.parameters), counts=True
+            )
         (tmp_path / name).write_bytes(content)
 
 
 @of_every_kind
-def test_its_evidence_is_what_it_declares_and_told_in_words(
+def test_its_evidence_is_as_declared_and_has_a_phrase(
     kind: ModelKind, trained: TrainedModel, creates: pa.Table
 ) -> None:
     declared = TypeAdapter(kind.evidence)

@@ -61,9 +61,9 @@ def test_it_is_published_with_its_image(registry: Path) -> None:
 
 def test_the_command_line_takes_its_word_and_tells_its_evidence(registry: Path) -> None:
     program = "from birthmark.cli import main; sys.argv[0] = 'birthmark'; main()"
-    told = run(program, "predict", "inbox.lock", "--model", "toy", "--registry", registry)
-    assert "% of all files" in told
-    assert ", toy, accurate" in told
+    output = run(program, "predict", "inbox.lock", "--model", "toy", "--registry", registry)
+    assert "% of all files" in output
+    assert ", toy, accurate" in output
     assert "toy" in run(program, "train", "--help")
     assert "toy" in run(program, "serve", "--help")
 

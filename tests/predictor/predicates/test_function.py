@@ -58,7 +58,7 @@ def test_a_function_answers_for_each_life_in_any_form(answers: Any) -> None:
     assert own.evaluate(LIVES).to_pylist() == [False, False, True] * 3
 
 
-def test_what_it_does_not_know_is_unknown() -> None:
+def test_null_is_unknown() -> None:
     for answers in (
         [None, True, False] * 3,
         pd.Series([None, True, False] * 3, dtype="boolean"),
@@ -78,7 +78,7 @@ def test_what_it_does_not_know_is_unknown() -> None:
         (7, "expected an answer for each life"),
     ],
 )
-def test_what_it_returns_must_be_answers(answers: Any, found: str) -> None:
+def test_results_must_be_answers(answers: Any, found: str) -> None:
     with pytest.raises(ValueError, match=found):
         own_predicate("own", lambda lives: answers).evaluate(LIVES)
 
@@ -97,7 +97,7 @@ def test_it_is_named_in_the_configuration_by_module_and_name(package: str) -> No
     assert never.evaluate(LIVES).true_count == 0
 
 
-def test_to_name_it_runs_no_code_before_it_is_asked() -> None:
+def test_naming_it_runs_no_code_before_its_first_use() -> None:
     from_config({"name": "own", "function": "not_there:at_all"})
 
 
@@ -133,7 +133,7 @@ def test_a_package_offers_its_own_by_an_entry_point(
     assert own.evaluate(LIVES).to_pylist() == [False, False, True] * 3
     with pytest.raises(ValueError, match=r"the entry point 'own_questions:missing': .*missing"):
         check(from_config({"name": "own", "function": "broken"}))
-    with pytest.raises(ValueError, match="of which there are: broken, often"):
+    with pytest.raises(ValueError, match="which has: broken, often"):
         check(from_config({"name": "own", "function": "seldom"}))
 
 
@@ -178,6 +178,6 @@ def test_one_of_a_notebook_is_learned_and_asked_but_not_saved(tmp_path: Path) ->
     own = own_predicate("own", lambda lives: pc.greater(lives["writes"], 5))
     model = TrainedModel(calibration=0).fit(LIVES, NAMES.empty_table(), [own], kinds=["able"])
     assert model.predict(model.creates("file", LIVES), "able")["own"].true_count == 3
-    with pytest.raises(ValueError, match=r"predicate 'own' cannot be saved: .*not of a notebook"):
+    with pytest.raises(ValueError, match=r"predicate 'own' cannot be saved: .*not in a notebook"):
         model.save(tmp_path)
     assert not list(tmp_path.iterdir())

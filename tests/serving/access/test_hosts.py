@@ -1,4 +1,4 @@
-"""What a web page may have made a browser send changes nothing."""
+"""Requests that a web page may have made a browser send change nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from birthmark.serving.access.guard import CHANGES, SAFE
-from birthmark.serving.access.hosts import Changes
+from birthmark.serving.access.hosts import ChangeGuard
 from birthmark.serving.app.application import create_app
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
@@ -55,7 +55,7 @@ def test_under_a_known_name_something_may_be_changed(known: httpx.Client, host: 
     "host", ["evil.example", "evil.example:8325", "10.0.0.1", "127.0.0.1.evil.example", "nas1", ""]
 )
 def test_under_an_unknown_name_nothing_is_changed(known: httpx.Client, host: str) -> None:
-    """A name that leads here by DNS rebinding is that of the attacker's page."""
+    """After DNS rebinding the Host is the name of the attacker's page."""
     for response in changed(known, host=host):
         assert response.status_code == 421
         assert response.json()["error"]["type"] == "unknown_host"
@@ -64,7 +64,7 @@ def test_under_an_unknown_name_nothing_is_changed(known: httpx.Client, host: str
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", "null", "http://localhost:1", "https://nas1.example", ""]
 )
-def test_a_page_of_another_host_changes_and_asks_nothing(known: httpx.Client, origin: str) -> None:
+def test_requests_of_another_hosts_page_are_refused(known: httpx.Client, origin: str) -> None:
     fields = {"host": "localhost", "origin": origin}
     asked = known.post("/v1/predictions", json={"name": "a"}, headers=fields)
     for response in [*changed(known, **fields), asked]:
@@ -72,7 +72,7 @@ def test_a_page_of_another_host_changes_and_asks_nothing(known: httpx.Client, or
         assert response.json()["error"]["type"] == "foreign_origin"
 
 
-def test_a_page_of_its_own_may(known: httpx.Client) -> None:
+def test_the_services_own_page_may_change_something(known: httpx.Client) -> None:
     fields = {"host": "localhost:8325", "origin": "http://localhost:8325"}
     asked = known.post("/v1/predictions", json={"name": "a"}, headers=fields)
     codes = [response.status_code for response in [*changed(known, **fields), asked]]
@@ -82,8 +82,10 @@ def test_a_page_of_its_own_may(known: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "media_type", ["text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""]
 )
-def test_what_changes_something_is_sent_as_json(known: httpx.Client, media_type: str) -> None:
-    """A page may have other types sent elsewhere without asking there first."""
+def test_a_request_that_changes_something_must_be_json(
+    known: httpx.Client, media_type: str
+) -> None:
+    """A page can send other content types to other hosts without a CORS preflight."""
     for response in changed(known, content_type=media_type):
         assert response.status_code == 415
         assert response.json()["error"]["type"] == "not_json"
@@ -94,15 +96,15 @@ def test_json_may_have_parameters(known: httpx.Client) -> None:
     assert [each.status_code for each in found] == [200, 204]
 
 
-def test_questions_are_answered_under_any_name_and_as_any_type(known: httpx.Client) -> None:
-    """Nothing changes by them, and old clients send them so."""
+def test_predictions_need_no_known_host_and_no_content_type(known: httpx.Client) -> None:
+    """They change nothing, and old clients send them so."""
     fields = {"host": "elsewhere.example", "content-type": "text/plain"}
     for path in ("/v1/predictions", "/v1/explanations"):
         assert known.post(path, content=b'{"name": "a"}', headers=fields).status_code == 200
 
 
-def test_whatever_is_not_only_read_changes_something_or_asks() -> None:
-    """A new path has to be among those that a page may not use, or to be a question."""
+def test_every_path_either_reads_or_changes_something_or_predicts() -> None:
+    """A new path must be protected from web pages, or be a prediction."""
     questions = {"/v1/predictions", "/v1/explanations", "/v1/hints"}
     every = create_app(Settings()).openapi()["paths"]
     posted = {(method.upper(), path) for path, methods in every.items() for method in methods}
@@ -110,7 +112,7 @@ def test_whatever_is_not_only_read_changes_something_or_asks() -> None:
     assert found == CHANGES | {("POST", path) for path in questions}
 
 
-def test_a_unix_socket_is_reached_by_no_page(
+def test_requests_over_a_unix_socket_need_no_known_host(
     served: Callable[..., Any],
     publish: Callable[..., str],
     settings_for: Callable[..., Settings],
@@ -121,8 +123,8 @@ def test_a_unix_socket_is_reached_by_no_page(
         assert [each.status_code for each in changed(client, host="any.example")] == [200, 204]
 
 
-def test_the_address_that_was_reached_is_known_and_others_are_not() -> None:
-    changes = Changes([])
+def test_only_the_local_address_of_the_connection_is_valid() -> None:
+    changes = ChangeGuard([])
     fields = [(b"host", b"192.0.2.7:8325"), (b"content-type", b"application/json")]
     changes.check(fields, "192.0.2.7")
     changes.check([(b"host", b"[fe80::1]"), *fields[1:]], "fe80::1%eth0")
@@ -130,6 +132,6 @@ def test_the_address_that_was_reached_is_known_and_others_are_not() -> None:
         changes.check(fields, "192.0.2.8")
 
 
-def test_names_that_are_none_are_refused() -> None:
-    with pytest.raises(ValueError, match="without ports, parted by commas, found 'http://a'"):
+def test_invalid_host_names_are_refused() -> None:
+    with pytest.raises(ValueError, match="without ports, separated by commas, found 'http://a'"):
         Settings(known_hosts="nas1, http://a")

@@ -1,3 +1,5 @@
+"""Tests also serving/access/guard.py."""
+
 from __future__ import annotations
 
 import json
@@ -5,6 +7,7 @@ import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -49,9 +52,9 @@ def test_a_token_is_kept_as_its_hash_alone_and_is_256_random_bits(file: Path) ->
     made = {tokens.add(file, f"nas{n}", ["read", "predict"]) for n in range(3)}
     assert len(made) == 3
     assert all(len(token) == 43 for token in made)  # base64 of 32 bytes
-    kept = json.loads(file.read_text())
-    assert [each["name"] for each in kept] == ["nas0", "nas1", "nas2"]
-    assert kept[0]["scopes"] == ["predict", "read"]
+    loaded = json.loads(file.read_text())
+    assert [each["name"] for each in loaded] == ["nas0", "nas1", "nas2"]
+    assert loaded[0]["scopes"] == ["predict", "read"]
     assert not any(token in file.read_text() for token in made)
 
 
@@ -74,12 +77,12 @@ def test_a_file_that_holds_no_tokens_is_an_error_that_names_the_place(
         run(Settings(tokens=file), print)
 
 
-def test_a_name_that_is_none_is_refused_in_words(file: Path) -> None:
-    with pytest.raises(ValueError, match=r"^'na s/1' is no name of a token: expected 1 to 64 of"):
+def test_an_invalid_name_is_refused_with_a_reason(file: Path) -> None:
+    with pytest.raises(ValueError, match=r"^'na s/1': expected a token's name: 1 to 64 of"):
         tokens.add(file, "na s/1", ["read"])
 
 
-def test_who_shows_no_token_or_an_unknown_one_gets_401(client: httpx.Client) -> None:
+def test_a_request_without_a_valid_token_gets_401(client: httpx.Client) -> None:
     nonsense = [{}, bearer("x"), {"authorization": "Basic %%"}, {"authorization": "x"}]
     for headers in nonsense:
         for method, path in [("POST", "/v1/predictions"), ("GET", "/v1/model"), ("GET", "/nope")]:
@@ -90,7 +93,7 @@ def test_who_shows_no_token_or_an_unknown_one_gets_401(client: httpx.Client) -> 
 
 
 @pytest.mark.parametrize("scope", tokens.SCOPES)
-def test_a_token_opens_what_its_scope_says_and_nothing_else(
+def test_a_token_opens_only_the_paths_of_its_scopes(
     client: httpx.Client, file: Path, scope: tokens.Scope, eventually: Callable[..., bool]
 ) -> None:
     token = tokens.add(file, "someone", [scope])
@@ -131,7 +134,7 @@ def test_probes_need_no_token(client: httpx.Client) -> None:
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_token_that_is_taken_back_opens_nothing_and_neither_does_a_file_that_is_gone(
+def test_a_removed_token_and_a_removed_file_open_nothing(
     client: httpx.Client, file: Path, eventually: Callable[..., bool]
 ) -> None:
     first, second = (tokens.add(file, name, ["read"]) for name in ("first", "second"))
@@ -142,96 +145,89 @@ def test_a_token_that_is_taken_back_opens_nothing_and_neither_does_a_file_that_i
     assert eventually(lambda: (status(first), status(second)) == (200, 200))
     tokens.remove(file, "first")
     assert eventually(lambda: (status(first), status(second)) == (401, 200))
-    file.write_text("no tokens")  # whose mistake this is, is told by the log
+    file.write_text("no tokens")  # an administrator's mistake, which the log reports
     assert not eventually(lambda: status(second) != 200, 1.5)
     file.unlink()
     assert eventually(lambda: status(second) == 401)
 
 
-@pytest.fixture
-def looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have files of tokens looked at whenever one is shown."""
-    monkeypatch.setattr(tokens, "LOOK_SECONDS", 0.0)
+def opens(loaded: tokens.Tokens, token: str) -> bool:
+    """Return whether a token is valid after a refresh."""
+    loaded.refresh()
+    return loaded.token(f"Bearer {token}".encode()) is not None
 
 
-def opens(kept: tokens.Tokens, token: str) -> bool:
-    return kept.token(f"Bearer {token}".encode()) is not None
-
-
-@pytest.mark.usefixtures("looked_at_once")
 def test_a_file_that_could_not_be_read_once_is_read_again_though_it_does_not_change(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    revoked, kept_one = (tokens.add(file, name, ["read"]) for name in ("revoked", "kept"))
-    os.utime(file, (1, 1))  # long ago, so that what it is tells whether it has changed
-    told: list[bool] = []
-    kept = tokens.Tokens(file, told.append)
+    revoked, valid = (tokens.add(file, name, ["read"]) for name in ("revoked", "kept"))
+    os.utime(file, (1, 1))  # long ago, so that its identity shows whether it has changed
+    reads: list[bool] = []
+    loaded = tokens.Tokens(file, reads.append)
     tokens.remove(file, "revoked")
     os.utime(file, (2, 2))
-    opened, failures = Path.open, [OSError(5, "Input/output error")]
+    sound, failures = tokens.read_with_status, [OSError(5, "Input/output error")]
 
-    def fail_once(path: Path, *arguments: Any, **options: Any) -> Any:
-        if path == file and failures:
+    def fail_once(path: Path, most: int) -> Any:
+        if failures:
             raise failures.pop()
-        return opened(path, *arguments, **options)
+        return sound(path, most)
 
-    monkeypatch.setattr(Path, "open", fail_once)
-    assert opens(kept, revoked), "the tokens are as they were"
-    assert not opens(kept, revoked)
-    assert opens(kept, kept_one)
-    assert told == [True, False, True, True]
+    monkeypatch.setattr(tokens, "read_with_status", fail_once)
+    assert opens(loaded, revoked), "the tokens are as they were"
+    assert not opens(loaded, revoked)
+    assert opens(loaded, valid)
+    assert reads == [True, False, True, True]
 
 
-@pytest.mark.usefixtures("looked_at_once")
 def test_a_file_that_is_replaced_while_it_is_read_is_read_again(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     revoked = tokens.add(file, "revoked", ["read"])
     os.utime(file, (1, 1))
-    opened, changes = Path.open, [lambda: tokens.remove(file, "revoked")]
+    sound, changes = tokens.read_with_status, [lambda: tokens.remove(file, "revoked")]
 
-    def change_meanwhile(path: Path, *arguments: Any, **options: Any) -> Any:
-        found = opened(path, *arguments, **options)
-        if path == file and changes:
+    def change_meanwhile(path: Path, most: int) -> Any:
+        found = sound(path, most)
+        if changes:
             changes.pop()()
             os.utime(file, (1, 1))
         return found
 
-    monkeypatch.setattr(Path, "open", change_meanwhile)
-    kept = tokens.Tokens(file)
-    assert not opens(kept, revoked)
+    monkeypatch.setattr(tokens, "read_with_status", change_meanwhile)
+    loaded = tokens.Tokens(file)
+    assert not opens(loaded, revoked)
 
 
-@pytest.mark.usefixtures("looked_at_once")
-def test_while_the_file_cannot_be_read_tokens_hold_for_a_minute_and_then_none_does(
+def test_while_the_file_cannot_be_read_tokens_stay_valid_for_a_minute(
     file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = tokens.add(file, "nas1", ["read"])
     sound = file.read_bytes()
     now = [1000.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    told: list[bool] = []
-    kept = tokens.Tokens(file, told.append)
+    reads: list[bool] = []
+    loaded = tokens.Tokens(file, reads.append)
     file.write_text("no tokens")
     for seconds in (1, 30, tokens.UNREAD_SECONDS):
         now[0] = 1000 + seconds
-        assert opens(kept, token)
+        assert opens(loaded, token)
     now[0] += 1
     with pytest.raises(ApiError, match="cannot be read") as closed:
-        opens(kept, token)
+        opens(loaded, token)
     assert closed.value.type == "no_tokens"
     with pytest.raises(ApiError):
-        opens(kept, "unknown")
+        opens(loaded, "unknown")
     file.write_bytes(sound)
     now[0] += 1
-    assert opens(kept, token)
-    assert told == [True, *[False] * 5, True]
+    assert opens(loaded, token)
+    assert reads == [True, *[False] * 5, True]
     lines = [record.message for record in caplog.records if record.levelname == "ERROR"]
     assert ["60 s at most" in line for line in lines] == [True, False]
-    assert "no token opens anything" in lines[1]
+    assert "no token is valid" in lines[1]
 
 
-def test_that_the_file_cannot_be_read_is_told_with_503_and_by_a_metric(
+def test_an_unreadable_file_causes_503_and_sets_a_metric(
     client: httpx.Client,
     file: Path,
     eventually: Callable[..., bool],
@@ -242,17 +238,51 @@ def test_that_the_file_cannot_be_read_is_told_with_503_and_by_a_metric(
     assert "birthmark_tokens_read 1.0" in client.get("/metrics", headers=headers).text
     sound = file.read_bytes()
     file.write_text("no tokens")
-    said = "birthmark_tokens_read 0.0"
-    assert eventually(lambda: said in client.get("/metrics", headers=headers).text)
-    monkeypatch.setattr(tokens, "UNREAD_SECONDS", 0.0)
-    response = client.get("/metrics", headers=headers)
+    metric = "birthmark_tokens_read 0.0"
+    assert eventually(lambda: metric in client.get("/metrics", headers=headers).text)
+    with monkeypatch.context() as late:
+        late.setattr(tokens, "UNREAD_SECONDS", 0.0)
+        response = client.get("/metrics", headers=headers)
     assert (response.status_code, response.json()["error"]["type"]) == (503, "no_tokens")
     assert client.get("/healthz").status_code == 200
     file.write_bytes(sound)
     assert eventually(lambda: client.get("/metrics", headers=headers).status_code == 200)
 
 
-def test_the_file_keeps_its_mode_owner_and_group_and_a_new_one_is_its_makers_alone(
+def test_an_irregular_or_too_large_file_leaves_tokens_as_they_are(file: Path) -> None:
+    token = tokens.add(file, "nas1", ["read"])
+    loaded = tokens.Tokens(file)
+    file.unlink()
+    os.mkfifo(file)
+    assert opens(loaded, token), "to open a FIFO would wait for a writer"
+    file.unlink()
+    with file.open("wb") as large:
+        large.truncate(3 << 30)
+    assert opens(loaded, token), "3 GB would not fit into memory"
+    with pytest.raises(OSError, match=f"expected at most {tokens.MOST_BYTES:,} bytes"):
+        tokens.read(file)
+
+
+def test_requests_are_answered_while_the_file_cannot_be_read_at_all(
+    client: httpx.Client, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token, asked, done = tokens.add(file, "nas1", ["read"]), Event(), Event()
+
+    def stall(path: Path, most: int) -> Any:
+        asked.set()
+        assert done.wait(60)
+        raise OSError(5, "Input/output error")
+
+    try:
+        monkeypatch.setattr(tokens, "read_with_status", stall)
+        assert asked.wait(60)
+        status = client.get("/v1/model", headers=bearer(token)).status_code
+        assert status == 401, "this token was not read yet"
+    finally:
+        done.set()
+
+
+def test_the_file_keeps_its_mode_owner_and_group_and_a_new_one_is_private(
     file: Path,
 ) -> None:
     tokens.add(file, "first", ["read"])
@@ -290,9 +320,7 @@ def test_the_command_adds_lists_and_removes_and_shows_a_token_once(file: Path) -
     assert "expected a token 'nas1'" in str(command("remove", "nas1").exception)
 
 
-def test_without_tokens_the_service_listens_to_its_own_host_alone_unless_a_flag_says_so(
-    file: Path, tmp_path: Path
-) -> None:
+def test_without_tokens_only_a_flag_allows_other_hosts(file: Path, tmp_path: Path) -> None:
     for host in ("0.0.0.0", "::"):
         with pytest.raises(ValueError, match=r"--tokens FILE, or --allow-open"):
             run(Settings(host=host, port=0, registry=tmp_path), print)

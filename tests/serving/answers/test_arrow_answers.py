@@ -1,4 +1,7 @@
-"""Arrow in and Arrow out says the same as JSON."""
+"""Requests in Arrow get the same answers as in JSON.
+
+Tests also serving/answers/arrow_messages.py.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ FIRST_US, LAST_US = (
     (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) for at in (FIRST, LAST)
 )
 IMPOSSIBLE = (2**63 - 1, -(2**63), LAST_US + 1, FIRST_US - 1)
-"""Microseconds since the epoch of no year that a request in JSON can tell."""
+"""Microseconds since the epoch, of a year that a request in JSON cannot have."""
 
 
 def micros(*times: int) -> pa.Array:
@@ -45,7 +48,7 @@ def post(client: httpx.Client, body: bytes) -> httpx.Response:
 
 
 def arrow(client: httpx.Client, table: pa.Table) -> pa.Table:
-    """Return what the service answers to a table."""
+    """Return the answer of the service to a table."""
     response = post(client, stream(table))
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == MEDIA_TYPE
@@ -69,8 +72,8 @@ def test_a_table_is_answered_as_a_list_is(client: httpx.Client) -> None:
     assert set(answers.column_names) == set(listed["predictions"][0]["predicates"])
     for key in answers.column_names:
         assert answers.schema.field(key).type == pa.bool_()
-        said = [prediction["predicates"][key] == "yes" for prediction in listed["predictions"]]
-        assert answers[key].to_pylist() == said
+        yes = [prediction["predicates"][key] == "yes" for prediction in listed["predictions"]]
+        assert answers[key].to_pylist() == yes
 
 
 @pytest.mark.parametrize(
@@ -140,7 +143,7 @@ def refused(client: httpx.Client, columns: dict[str, Any]) -> str | None:
         *(({"name": ["a", "b"], "time": micros(time)}, "[1].time") for time in IMPOSSIBLE),
     ],
 )
-def test_what_a_file_cannot_have_is_refused_by_its_column_or_row(
+def test_invalid_values_are_refused_with_their_column_or_row(
     client: httpx.Client, columns: dict[str, Any], field: str
 ) -> None:
     assert refused(client, columns) == field
@@ -161,7 +164,7 @@ def test_columns_of_the_same_name_are_refused(client: httpx.Client) -> None:
         lambda body: bytes(byte ^ 0x55 for byte in body),
     ],
 )
-def test_what_is_no_stream_is_refused(
+def test_an_invalid_stream_is_refused(
     client: httpx.Client, spoil: Callable[[bytes], bytes]
 ) -> None:
     response = post(client, spoil(stream(pa.table({"name": ["x.lock"] * 50}))))
@@ -175,7 +178,7 @@ def test_text_that_is_not_utf_8_is_refused(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("compression", ["lz4", "zstd"])
-def test_a_compressed_batch_is_refused_since_nothing_bounds_what_it_unpacks_to(
+def test_a_compressed_batch_is_refused_as_its_size_is_unlimited(
     client: httpx.Client, compression: str
 ) -> None:
     body = stream(pa.table({"name": ["a" * 1000] * 1000}), compression=compression)

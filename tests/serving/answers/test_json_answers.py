@@ -1,4 +1,4 @@
-"""What is read in native code is what an oracle reads, and nothing that it refuses."""
+"""Native code reads the same requests as an oracle, and refuses the same."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ values: dict[str, st.SearchStrategy[Any]] = {
     "is_directory": st.booleans(),
     "size": st.just(1),
 }
-"""Of every member values that it may have, and some that it may not."""
+"""Valid and invalid values for every member."""
 
 
 @st.composite
 def members(draw: st.DrawFn) -> str:
-    """Return an object in JSON: usually of few members, each there once, and with a name."""
+    """Return an object in JSON: usually a name and few other members, each once."""
     names = draw(st.lists(st.sampled_from(list(values)), max_size=4, unique=draw(st.booleans())))
     if draw(st.integers(0, 9)):
         names = ["name", *(name for name in names if not name.startswith("name"))]
@@ -79,7 +79,7 @@ bodies = members() | members() | lists
 
 
 def accepted(read: Callable[[bytes], Any], body: bytes) -> Any:
-    """Return what is read; None if a body is refused."""
+    """Return the files in a body; None if it is refused."""
     try:
         return read(body)
     except ValueError:
@@ -94,7 +94,7 @@ def table(files: oracle.FileRequest | list[oracle.FileRequest]) -> pa.Table:
 
 @pytest.mark.deep
 @given(bodies)
-def test_what_is_read_natively_is_what_the_oracle_reads(text: str) -> None:
+def test_native_code_reads_the_same_as_the_oracle(text: str) -> None:
     body = text.encode("utf-8", "surrogatepass")
     files, found = accepted(oracle.parse, body), accepted(parse, body)
     assert (files is None) is (found is None)
@@ -105,7 +105,7 @@ def test_what_is_read_natively_is_what_the_oracle_reads(text: str) -> None:
 
 
 @given(st.lists(members(), min_size=1, max_size=3))
-def test_what_is_read_is_answered_under_its_names(model: Any, files: list[str]) -> None:
+def test_answers_have_the_names_of_the_request(model: Any, files: list[str]) -> None:
     body = f"[{', '.join(files)}]".encode("utf-8", "surrogatepass")
     read = accepted(oracle.parse, body)
     if read is None:
@@ -114,23 +114,23 @@ def test_what_is_read_is_answered_under_its_names(model: Any, files: list[str]) 
         return
     answer, count, seen = predict(model, body)
     assert not seen, "there is no live history"
-    said = json.loads(answer)["predictions"]
-    assert count == len(said) == len(read)
+    predictions = json.loads(answer)["predictions"]
+    assert count == len(predictions) == len(read)
     columns = model.answers(table(read), counted=False)
-    for row, (file, prediction) in enumerate(zip(read, said, strict=True)):
+    for row, (file, prediction) in enumerate(zip(read, predictions, strict=True)):
         answers = prediction.pop("predicates")
         words, likely = prediction.pop("answers"), prediction.pop("probabilities")
         assert prediction.pop("told") == "nothing"
         assert prediction == file.echo()
         assert words == {key: "yes" if yes == "yes" else "unsure" for key, yes in answers.items()}
-        assert likely == dict.fromkeys(answers), "a model that was not calibrated knows none"
+        assert likely == dict.fromkeys(answers), "a model that was not calibrated has none"
         assert answers == {
             key: "yes" if column[row].as_py() else "no" for key, column in columns.items()
         }
 
 
 @given(members())
-def test_a_hint_is_given_to_what_the_oracle_reads(model: Any, text: str) -> None:
+def test_hints_accept_the_same_bodies_as_the_oracle(model: Any, text: str) -> None:
     body = text.encode("utf-8", "surrogatepass")
     asked = accepted(oracle.parse_hint, body)
     if asked is None:
@@ -156,7 +156,7 @@ def test_any_bytes_are_read_as_the_oracle_reads_them_or_not_at_all(body: bytes) 
         ('[{"name": "a"}, {"name": "a", "uid": 1, "\\u0075id": null}]', "[1].uid"),
     ],
 )
-def test_a_member_that_is_there_twice_is_refused(body: str, field: str) -> None:
+def test_a_repeated_member_is_refused(body: str, field: str) -> None:
     with pytest.raises(InvalidRequestError, match="expected each member once") as refused:
         parse(body.encode())
     assert refused.value.field == field

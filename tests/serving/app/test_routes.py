@@ -1,3 +1,5 @@
+"""Tests also serving/app/application.py, serving/fast_path/, serving/service/service.py."""
+
 from __future__ import annotations
 
 import math
@@ -40,10 +42,38 @@ def test_the_answers_are_those_of_the_training_data(client: httpx.Client) -> Non
     assert predicates["size>1M"] == "no"
 
 
+def test_a_decimal_mode_that_was_probably_meant_in_octal_causes_a_warning(
+    client: httpx.Client,
+) -> None:
+    body = ask(client, {"name": "x.lock", "mode": 600})
+    TypeAdapter(OneResponse).validate_python(body, strict=True)
+    assert body["warnings"] == [
+        'mode: the number 600 is decimal, 1130 in octal; for the mode 0600 send the string "0600"'
+    ]
+    assert "warnings" not in ask(client, {"name": "x.lock", "mode": "600"})
+    for mode in (0o600, 0o644, 0o755, 0o1777, 0o2755, 0, 7):
+        assert "warnings" not in ask(client, {"name": "x.lock", "mode": mode}), mode
+    files = [{"name": "a", "mode": mode} for mode in (420, 644, "644", 755, 1777)]
+    body = ask(client, files)
+    TypeAdapter(ListResponse).validate_python(body, strict=True)
+    assert [warning.split(" is decimal")[0] for warning in body["warnings"]] == [
+        "[1].mode: the number 644",
+        "[3].mode: the number 755",
+        "[4].mode: the number 1777",
+    ]
+    assert len(ask(client, [{"name": "a", "mode": 600}] * 100)["warnings"]) == 8
+
+
 def explain(client: httpx.Client, body: object) -> Any:
     response = client.post("/v1/explanations", json=body)
     assert response.status_code == 200, response.text
     return response.json()
+
+
+def test_explanations_carry_the_same_warnings(client: httpx.Client) -> None:
+    for body in ({"name": "a", "mode": 600}, [{"name": "a"}, {"name": "a", "mode": 644}]):
+        assert explain(client, body)["warnings"] == ask(client, body)["warnings"]
+    assert "warnings" not in explain(client, {"name": "a", "mode": "600"})
 
 
 def test_an_explanation_has_the_evidence_of_the_training_data(client: httpx.Client) -> None:
@@ -69,13 +99,14 @@ def test_an_explanation_has_the_evidence_of_the_training_data(client: httpx.Clie
     }
 
 
-def test_what_is_explained_is_what_is_predicted(client: httpx.Client) -> None:
+def test_explanations_agree_with_predictions(client: httpx.Client) -> None:
     names = [{"name": "x.lock"}, {"name_percent": "%E9.lock"}, {"name": "page.html"}]
     predicted, explained = ask(client, names), explain(client, names)
     TypeAdapter(ListExplained).validate_python(explained, strict=True)
     for prediction in explained["predictions"]:
         answers = prediction["predicates"].items()
         prediction["predicates"] = {key: answer["answer"] for key, answer in answers}
+        assert (prediction.pop("implied"), prediction.pop("unseen")) == ({}, [])
     assert explained == predicted
 
 
@@ -87,7 +118,7 @@ def test_at_most_a_thousand_files_are_explained_at_once(client: httpx.Client) ->
     assert "at most 1000 files, found 1001" in response.json()["error"]["message"]
 
 
-def test_no_more_is_said_in_a_head_than_is_needed(client: httpx.Client) -> None:
+def test_heads_have_only_the_needed_fields(client: httpx.Client) -> None:
     response = client.post("/v1/predictions", json={"name": "a"})
     needed = {"date", "content-length", "content-type", "x-content-type-options", "x-request-id"}
     assert set(response.headers) == needed
@@ -114,15 +145,13 @@ def test_an_empty_list_gets_an_empty_list(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "text/plain"])
-def test_a_body_is_json_whatever_its_sender_calls_it(
-    client: httpx.Client, content_type: str
-) -> None:
+def test_a_body_is_json_with_any_content_type(client: httpx.Client, content_type: str) -> None:
     headers = {"content-type": content_type}
     response = client.post("/v1/predictions", content=b'{"name": "a"}', headers=headers)
     assert response.status_code == 200
 
 
-def test_the_model_is_told_with_what_it_was_trained_on(client: httpx.Client) -> None:
+def test_the_model_is_described_with_its_training_data(client: httpx.Client) -> None:
     body = client.get("/v1/model").json()
     assert body["version"] == ask(client, {"name": "a"})["model"]
     assert body["kind"] == "name"

@@ -1,4 +1,7 @@
-"""The clients, against the service in a process of its own and against peers that misbehave."""
+"""The clients, against the service in a separate process and against peers that misbehave.
+
+Tests also serving/address.py, serving/client/questions.py.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def url(
     publish: Callable[..., str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[str]:
-    """Return where a service answers that has a process of its own."""
+    """Return the URL of a service in a separate process."""
     directory = tmp_path_factory.mktemp("service")
     publish(directory / "registry", heat=True)
     with started(directory / "registry", directory) as service:
@@ -47,14 +50,14 @@ def url(
 def peer(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, list[int]]]:
     """Listen at a free port; `answer` each connection in a thread. Yield the URL, and a count."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        taken = [0]
+        connections = [0]
         held: list[socket.socket] = []
 
         def take() -> None:
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listener.accept()
-                    taken[0] += 1
+                    connections[0] += 1
                     held.append(connection)
                     threading.Thread(target=quietly, args=(connection,), daemon=True).start()
 
@@ -65,7 +68,7 @@ def peer(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, list[in
         thread = threading.Thread(target=take, daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}", taken
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}", connections
         finally:
             listener.shutdown(socket.SHUT_RDWR)
             thread.join()
@@ -74,13 +77,13 @@ def peer(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, list[in
 
 
 def request(connection: socket.socket) -> bytes:
-    """Take a request to its end; return it, or nothing at the end of the connection."""
-    taken = b""
-    while b"\r\n\r\n" not in taken:
+    """Return a whole request, or nothing at the end of the connection."""
+    received = b""
+    while b"\r\n\r\n" not in received:
         if not (more := connection.recv(65536)):
             return b""
-        taken += more
-    head, _, body = taken.partition(b"\r\n\r\n")
+        received += more
+    head, _, body = received.partition(b"\r\n\r\n")
     size = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
     while len(body) < size:
         body += connection.recv(65536)
@@ -88,7 +91,7 @@ def request(connection: socket.socket) -> bytes:
 
 
 def saying(response: bytes) -> Callable[[socket.socket], None]:
-    """Return what answers any request with `response`, and closes."""
+    """Return a function that answers any request with `response`, and closes."""
 
     def answer(connection: socket.socket) -> None:
         request(connection)
@@ -104,13 +107,13 @@ def ok(body: bytes, head: bytes = b"") -> bytes:
 
 
 def silent(connection: socket.socket) -> None:
-    """Take what is sent, and say nothing."""
+    """Read a request, and send nothing."""
     while connection.recv(65536):
         pass
 
 
 def dripping(connection: socket.socket) -> None:
-    """Answer a byte at a time, each sooner than any timeout between two, until the client goes."""
+    """Answer a byte at a time, each before any timeout between two, until the client goes."""
     connection.recv(65536)
     head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n"
     for byte in chain(head, repeat(ord(" "))):
@@ -160,13 +163,16 @@ def test_a_table_is_answered_in_its_order_by_one_version(url: str) -> None:
             client.predict_many(["a"] * 10_001)
 
 
-def test_what_the_service_refuses_is_a_no_for_programs_and_an_error_for_people(url: str) -> None:
+def test_a_refused_request_is_no_for_programs_and_an_error_for_people(url: str) -> None:
     with Client(url, deadline=PATIENT) as client:
         for _ in range(2 * FAILURES):
             refused = client.predict("a/b")
             assert not refused.answered
             assert refused.why is not None
             assert refused.why.startswith("422 invalid_request: ")
+        (warning,) = client.predict("u1.lock", mode=600).warnings
+        assert warning.startswith("mode: the number 600 is decimal")
+        assert client.predict("u1.lock", mode=0o600).warnings == []
         assert client.predict("u1.lock").answered, "the service is there: no reason to stop asking"
         with pytest.raises(ServiceError, match="without / and NUL") as raised:
             client.explain("a/b")
@@ -184,12 +190,12 @@ def test_connections_are_kept() -> None:
         while request(connection):
             connection.sendall(ok(b"4"))
 
-    with peer(answer) as (url, taken), Client(url, deadline=PATIENT) as client:
+    with peer(answer) as (url, connections), Client(url, deadline=PATIENT) as client:
         assert [client.hint("jobs.db").verdict for _ in range(5)] == [4] * 5
-        assert taken == [1]
+        assert connections == [1]
 
 
-def test_programs_on_asyncio_ask_the_same(url: str) -> None:
+def test_the_asyncio_client_gives_the_same_answers(url: str) -> None:
     async def ask() -> None:
         async with AsyncClient(url, deadline=PATIENT) as client:
             names = ["u1.lock", "page.html"] * 5
@@ -204,7 +210,7 @@ def test_programs_on_asyncio_ask_the_same(url: str) -> None:
     asyncio.run(ask())
 
 
-def test_a_unix_socket_is_asked_with_a_token(
+def test_a_client_sends_a_token_over_a_unix_socket(
     started: Callable[..., Any], publish: Callable[..., str], tmp_path: Path
 ) -> None:
     from birthmark.serving.access import tokens
@@ -220,7 +226,7 @@ def test_a_unix_socket_is_asked_with_a_token(
 
 
 @pytest.mark.parametrize("behave", [silent, dripping])
-def test_a_deadline_holds_for_the_whole_call(behave: Callable[[socket.socket], None]) -> None:
+def test_a_deadline_covers_the_whole_call(behave: Callable[[socket.socket], None]) -> None:
     with peer(behave) as (url, _), Client(url, deadline=0.3) as client:
         for found in (client.predict("a"), client.predict_many(["a"]), client.hint("a")):
             assert not found.answered
@@ -263,25 +269,27 @@ def test_garbage_is_a_no(response: bytes) -> None:
         assert found[1].yes("lock").to_pylist() == [False, False]  # type: ignore[union-attr]
 
 
-def test_a_client_stops_asking_after_failures_and_goes_on_once_there_are_answers() -> None:
-    closing = ok(b"4", b"connection: close\r\n")  # else a busy client asks once more at that end
+def test_a_client_pauses_after_failures_and_resumes_once_there_are_answers() -> None:
+    closing = ok(
+        b"4", b"connection: close\r\n"
+    )  # otherwise a busy client reuses a connection that is closing
     verdicts = [b""] * FAILURES + [closing] * 50
 
     def answer(connection: socket.socket) -> None:
         saying(verdicts.pop(0))(connection)
 
-    with peer(answer) as (url, taken), Client(url, deadline=PATIENT) as client:
+    with peer(answer) as (url, connections), Client(url, deadline=PATIENT) as client:
         for _ in range(FAILURES):
             assert not client.hint("a").answered
         found = client.hint("a")
-        while found.why and "not asked" in found.why:
-            assert taken == [FAILURES]
+        while found.why and "not sent" in found.why:
+            assert connections == [FAILURES]
             found = client.hint("a")
         assert found.hot_write
         assert client.hint("a").answered
 
 
-def test_a_service_that_is_not_there_is_a_no_and_one_that_comes_is_asked(
+def test_a_client_answers_no_until_the_service_starts(
     served: Callable[..., Any], publish: Callable[..., str], settings: Settings
 ) -> None:
     publish(settings.registry)

@@ -1,4 +1,7 @@
-"""What is sent over a connection, byte by byte: each request gets its answer, and in its turn."""
+"""Requests sent byte by byte over a connection: each gets its answer, in order.
+
+Tests also serving/http/flow_control.py, serving/http/parsing.py.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,13 @@ CHUNK = b"%x\r\n%b\r\n" % (len(BODY), BODY)
 
 
 def head(*fields: bytes, path: bytes = b"/v1/predictions", host: bytes = b"localhost") -> bytes:
-    """Return the head of a request with header fields besides."""
+    """Return the head of a request with more header fields."""
     always = [b"POST %b HTTP/1.1" % path, b"host: " + host, b"content-type: application/json"]
     return b"\r\n".join([*always, *fields, b"", b""])
 
 
 def post(*fields: bytes) -> bytes:
-    """Return a request whose body's length is known."""
+    """Return a request with a Content-Length."""
     return head(*fields, b"content-length: %d" % len(BODY)) + BODY
 
 
@@ -41,7 +44,7 @@ def connected(client: httpx.Client) -> Iterator[socket.socket]:
 
 
 def answers(client: httpx.Client, *pieces: bytes, many: int | None = None) -> list[Answer]:
-    """Send pieces, each by itself; return the answers."""
+    """Send pieces separately; return the answers."""
     with connected(client) as connection:
         with suppress(ConnectionError):
             for piece in pieces:
@@ -53,7 +56,7 @@ def is_predicted(answer: Answer) -> bool:
     return answer.status == 200 and answer.json()["prediction"]["name"] == "a.lock"
 
 
-def test_a_trailer_is_read_and_not_taken_for_header_fields(client: httpx.Client) -> None:
+def test_trailer_fields_are_not_header_fields(client: httpx.Client) -> None:
     """RFC 9110 section 6.5.1: fields of a trailer are not merged into the head's."""
     last = b"0\r\nauthorization: Bearer x\r\nhost: elsewhere\r\n\r\n"
     first, second = answers(client, head(CHUNKED) + CHUNK + last + GET, many=2)
@@ -62,7 +65,7 @@ def test_a_trailer_is_read_and_not_taken_for_header_fields(client: httpx.Client)
 
 
 def test_a_trailer_of_too_many_fields_gets_431(client: httpx.Client) -> None:
-    fields = b"a:\r\n" * (FIELDS + 2)  # a field is known when the next one begins
+    fields = b"a:\r\n" * (FIELDS + 2)  # httptools reports a field when the next one begins
     (answer,) = answers(client, head(CHUNKED) + CHUNK + b"0\r\n", fields)
     assert (answer.status, answer.error) == (431, "head_too_large")
 
@@ -86,12 +89,12 @@ def test_empty_lines_without_end_get_431(client: httpx.Client) -> None:
 
 
 def in_chunks(size: int, many: int) -> bytes:
-    """Return a body of a file's name and then white space, in so many chunks more."""
+    """Return a body of a file's name, and then white space in more chunks."""
     return CHUNK + b"%x\r\n%b\r\n" % (size, b" " * size) * many + b"0\r\n\r\n"
 
 
 def test_a_body_in_many_chunks_is_read_while_others_are_answered(client: httpx.Client) -> None:
-    """Each is a step of the event loop, which does nothing else for so long."""
+    """Each part is a step of the event loop, which does nothing else meanwhile."""
     with connected(client) as connection:
         connection.sendall(head(CHUNKED) + in_chunks(1, 200_000))
         assert is_predicted(read(connection, 1)[0])
@@ -100,7 +103,7 @@ def test_a_body_in_many_chunks_is_read_while_others_are_answered(client: httpx.C
     assert second.status == 200
 
 
-def test_what_comes_at_once_is_parsed_a_part_at_a_time_and_in_its_order(
+def test_large_data_is_parsed_in_parts_and_in_order(
     client: httpx.Client,
 ) -> None:
     names = [f"{number}{'x' * 200}.lock" for number in range(1_500)]
@@ -180,7 +183,7 @@ def test_http_1_0_needs_no_host(client: httpx.Client) -> None:
 
 
 def test_requests_before_one_too_many_are_answered_and_it_gets_503(client: httpx.Client) -> None:
-    """One is answered and `PIPELINED` wait; the next is refused, and what follows is not read."""
+    """One is answered and `PIPELINED` wait; the next is refused, and later ones are not read."""
     found = answers(client, post() * (PIPELINED + 20))
     assert all(map(is_predicted, found[:-1]))
     assert len(found) >= PIPELINED + 2
@@ -198,7 +201,7 @@ def test_requests_before_one_too_many_are_answered_and_it_gets_503(client: httpx
     ],
     ids=["no HTTP", "no host", "too many fields", "no chunk"],
 )
-def test_what_is_refused_gets_its_answer_after_those_before_it(
+def test_a_refused_request_is_answered_in_order(
     client: httpx.Client, wrong: bytes, status: int
 ) -> None:
     found = answers(client, post() * 3 + wrong + GET)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from birthmark.serving.http.tls import context
 from birthmark.serving.settings import Settings
 from birthmark.serving.workers.server import run
 from tests import needs
@@ -57,13 +59,13 @@ def test_a_client_that_trusts_the_certificate_is_answered_over_tls(
 
 
 @pytest.mark.deep
-def test_who_connects_and_says_nothing_keeps_nobody_out(
+def test_silent_connections_keep_nobody_out(
     started: Callable[..., Any],
     publish: Callable[..., str],
     pair: tuple[Path, Path],
     tmp_path: Path,
 ) -> None:
-    """Connections count before TLS is agreed upon, so that files to open do not run out."""
+    """Connections count before their TLS handshake, so that file descriptors do not run out."""
     publish(tmp_path / "registry")
     options = ("--ssl-certfile", str(pair[0]), "--ssl-keyfile", str(pair[1]))
     most = 20
@@ -99,7 +101,7 @@ def connections_of(process: int) -> int:
     return found
 
 
-def test_who_speaks_no_tls_is_forgotten(
+def test_a_connection_without_tls_is_closed(
     started: Callable[..., Any],
     publish: Callable[..., str],
     pair: tuple[Path, Path],
@@ -117,6 +119,48 @@ def test_who_speaks_no_tls_is_forgotten(
                     connection.recv(100)
         assert eventually(lambda: connections_of(service.process.pid) <= before)
         assert "Traceback" not in service.log.read_text()
+
+
+@pytest.mark.parametrize("first_bytes", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01"])
+def test_a_host_that_begins_many_handshakes_closes_no_other_clients_connection(
+    started: Callable[..., Any],
+    publish: Callable[..., str],
+    pair: tuple[Path, Path],
+    tmp_path: Path,
+    first_bytes: bytes,
+) -> None:
+    publish(tmp_path / "registry")
+    options = ("--ssl-certfile", str(pair[0]), "--ssl-keyfile", str(pair[1]))
+    with (
+        started(tmp_path / "registry", tmp_path, *options, "--max-requests", "2") as service,
+        ExitStack() as stack,
+    ):
+        trusted = ssl.create_default_context(cafile=pair[0])
+
+        def flood() -> None:
+            for _ in range(100):
+                own = socket.create_connection(service.address, source_address=("127.0.0.2", 0))
+                own.sendall(first_bytes)
+                stack.enter_context(own)
+
+        for _ in range(3):
+            flood()
+            plain = stack.enter_context(socket.create_connection(service.address, 60))
+            with trusted.wrap_socket(plain, server_hostname="127.0.0.1") as client:
+                client.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+                flood()
+                assert client.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_certificate_or_key_that_is_no_regular_file_is_refused(
+    pair: tuple[Path, Path], tmp_path: Path, which: int
+) -> None:
+    fifo, files = tmp_path / "fifo", list(pair)
+    os.mkfifo(fifo)
+    files[which] = fifo
+    with pytest.raises(ValueError, match=f"expected a regular file: '{fifo}'"):
+        context(Settings(ssl_certfile=files[0], ssl_keyfile=files[1]))
 
 
 def test_a_certificate_without_its_key_is_refused(pair: tuple[Path, Path]) -> None:

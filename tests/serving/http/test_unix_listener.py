@@ -65,7 +65,7 @@ def test_the_socket_of_a_service_that_was_killed_is_replaced(path: Path) -> None
     assert not path.exists()
 
 
-def test_a_socket_at_which_something_listens_is_left_alone(path: Path) -> None:
+def test_a_socket_in_use_is_not_replaced(path: Path) -> None:
     with listen(Settings(uds=path)):
         with pytest.raises(OSError, match=r"cannot listen at birthmark\.sock: another process"):
             listen(Settings(uds=path))
@@ -84,7 +84,7 @@ def test_a_folder_that_is_not_there_is_an_error_that_names_the_path(path: Path) 
         listen(Settings(uds=Path("none/a.sock")))
 
 
-def test_what_took_its_place_is_not_removed(path: Path) -> None:
+def test_a_file_that_replaced_the_socket_is_not_removed(path: Path) -> None:
     listener = listen(Settings(uds=path))
     path.unlink()
     with listen(Settings(uds=path)):
@@ -92,7 +92,7 @@ def test_what_took_its_place_is_not_removed(path: Path) -> None:
         assert path.is_socket()
 
 
-def test_serve_says_where_and_removes_the_socket_when_told_to_stop(
+def test_serve_prints_the_socket_and_removes_it_when_it_stops(
     path: Path, tmp_path: Path, publish: Callable[..., str]
 ) -> None:
     publish(tmp_path / "registry")

@@ -1,7 +1,9 @@
-"""A service takes the live history of a follower on another host, and creates are told of it."""
+"""A service receives the live history of a follower on another host, and answers use it."""
 
 from __future__ import annotations
 
+import json
+import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -36,7 +38,7 @@ def settings(tmp_path: Path) -> Settings:
         history_keys=1000,
         history_directories=100,
         receive=True,
-        model="forest",  # which knows histories
+        model="forest",  # a kind that uses histories
     )
 
 
@@ -54,8 +56,8 @@ def path_of(settings: Settings) -> Path:
     return settings.history
 
 
-def told(client: httpx.Client, update: Update) -> tuple[int, str | None]:
-    """Tell a service of an update; return the status and the type of the error, if it is one."""
+def send(client: httpx.Client, update: Update) -> tuple[int, str | None]:
+    """Send an update to a service; return the status, and the type of the error, if any."""
     headers = {"content-type": MEDIA_TYPE}
     stream = bytes(update.to_stream())
     response = client.post("/v1/history", content=stream, headers=headers)
@@ -75,7 +77,7 @@ def refused(receiver: Receiver, stream: bytes) -> str:
 
 
 def is_free(settings: Settings) -> bool:
-    """Tell whether another worker could write."""
+    """Return whether another worker could write."""
     try:
         SharedHistoryWriter(path_of(settings), 100, 100, "0.1.0")
     except StateError:
@@ -83,12 +85,14 @@ def is_free(settings: Settings) -> bool:
     return True
 
 
-def test_creates_are_told_once_a_copy_is_whole(client: httpx.Client, settings: Settings) -> None:
+def test_creates_have_histories_once_a_copy_is_complete(
+    client: httpx.Client, settings: Settings
+) -> None:
     asked = {"name": "a.lock", "uid": 1, "directory_handle": b64encode(HANDLE).decode()}
-    assert told(client, update(0, whole=False, state="starting")) == (204, None)
-    assert told(client, update(1, whole=False, told=changes(), state="starting")) == (204, None)
+    assert send(client, update(0, whole=False, state="starting")) == (204, None)
+    assert send(client, update(1, whole=False, sent=changes(), state="starting")) == (204, None)
     assert why(client) == "absent"
-    assert told(client, update(2)) == (204, None)
+    assert send(client, update(2)) == (204, None)
     assert eventually(lambda: why(client) is None)
     found = client.post("/v1/predictions", json=asked).json()
     assert (found["prediction"]["told"], found["live"]["why"]) == ("directory", None)
@@ -96,28 +100,28 @@ def test_creates_are_told_once_a_copy_is_whole(client: httpx.Client, settings: S
     assert (status["follower"], status["aliases"], status["updates"]) == ("0.1.0", 2, 3)
 
 
-def test_what_a_follower_says_of_itself_holds_for_its_copy(client: httpx.Client) -> None:
+def test_a_copy_has_the_state_of_its_follower(client: httpx.Client) -> None:
     for number, (state, lag, expected) in enumerate(
         [("starting", 0.0, "starting"), ("following", 60.0, "behind"), ("following", 0.0, None)]
     ):
-        assert told(client, update(number, state=state, lag=lag)) == (204, None)
+        assert send(client, update(number, state=state, lag=lag)) == (204, None)
         assert eventually(lambda expected=expected: why(client) == expected)
 
 
 def test_an_update_is_refused_unless_it_is_the_next_one(client: httpx.Client) -> None:
     gap = (409, "history_gap")
-    assert told(client, update(1)) == gap
-    assert told(client, update(0)) == (204, None)
-    assert told(client, update(2)) == gap
-    assert told(client, update(1, session="another")) == gap
-    assert told(client, update(1)) == (204, None)
-    assert told(client, update(1)) == gap
-    assert told(client, update(0, session="another")) == (204, None)
-    assert told(client, update(2)) == gap
-    assert told(client, update(1, session="another")) == (204, None)
+    assert send(client, update(1)) == gap
+    assert send(client, update(0)) == (204, None)
+    assert send(client, update(2)) == gap
+    assert send(client, update(1, session="another")) == gap
+    assert send(client, update(1)) == (204, None)
+    assert send(client, update(1)) == gap
+    assert send(client, update(0, session="another")) == (204, None)
+    assert send(client, update(2)) == gap
+    assert send(client, update(1, session="another")) == (204, None)
 
 
-def test_a_second_follower_is_refused_while_the_first_is_heard(settings: Settings) -> None:
+def test_a_second_follower_is_refused_while_the_first_sends(settings: Settings) -> None:
     receiver = Receiver(settings)
     other = replace(update(0), sender="nas2:/run/history")
     receiver.take(bytes(update(0).to_stream()))
@@ -131,7 +135,7 @@ def test_a_second_follower_is_refused_while_the_first_is_heard(settings: Setting
     silent.take(bytes(other.to_stream()))
 
 
-def test_where_another_process_writes_a_follower_is_to_try_again(settings: Settings) -> None:
+def test_a_follower_retries_while_another_process_writes(settings: Settings) -> None:
     receiver, stream = Receiver(settings), bytes(update(0).to_stream())
     writer = SharedHistoryWriter(path_of(settings), 100, 100, "0.1.0")
     assert refused(receiver, stream) == "history_locked"
@@ -140,10 +144,12 @@ def test_where_another_process_writes_a_follower_is_to_try_again(settings: Setti
     assert not is_free(settings)
 
 
-def test_a_worker_lets_go_when_its_follower_stops_or_is_silent(settings: Settings) -> None:
+def test_a_worker_releases_the_file_when_its_follower_stops_or_is_silent(
+    settings: Settings,
+) -> None:
     receiver = Receiver(settings)
     receiver.take(bytes(update(0).to_stream()))
-    receiver.let_go()
+    receiver.release_if_silent()
     assert not is_free(settings)
     receiver.take(bytes(update(1, state="stopped").to_stream()))
     assert is_free(settings)
@@ -151,32 +157,32 @@ def test_a_worker_lets_go_when_its_follower_stops_or_is_silent(settings: Setting
     assert status["why"] == "stopped"
     silent = Receiver(settings.model_copy(update={"history_age": 0.0}))
     silent.take(bytes(update(0).to_stream()))
-    silent.let_go()
+    silent.release_if_silent()
     assert is_free(settings)
     assert refused(silent, bytes(update(1).to_stream())) == "history_gap"
 
 
-def test_a_service_looks_by_itself_whether_a_follower_is_silent(
+def test_a_service_notices_a_silent_follower(
     settings: Settings,
     served: Callable[..., Any],
     publish: Callable[..., str],
 ) -> None:
     publish(settings.registry)
     with served(settings.model_copy(update={"history_age": 0.01})) as client:
-        assert told(client, update(0)) == (204, None)
+        assert send(client, update(0)) == (204, None)
         assert eventually(lambda: is_free(settings))
 
 
-def test_a_history_that_cannot_be_kept_is_an_error_that_says_so(settings: Settings) -> None:
+def test_a_history_that_cannot_be_written_is_an_error(settings: Settings) -> None:
     path_of(settings).parent.chmod(0o777)
     receiver = Receiver(settings)
     assert refused(receiver, bytes(update(0).to_stream())) == "no_history"
     assert refused(receiver, bytes(update(1).to_stream())) == "history_gap"
 
 
-def test_no_damage_to_an_update_is_more_than_an_error(settings: Settings) -> None:
+def test_every_damaged_update_is_an_error(settings: Settings) -> None:
     receiver = Receiver(settings)
-    sound = bytes(update(0, told=changes()).to_stream())
+    sound = bytes(update(0, sent=changes()).to_stream())
     random, types = np.random.default_rng(2), set()
     for place in random.choice(len(sound), 300, replace=False):
         damaged = bytearray(sound)
@@ -190,14 +196,14 @@ def test_no_damage_to_an_update_is_more_than_an_error(settings: Settings) -> Non
     assert refused(receiver, b"") == refused(receiver, b"\0" * 1000) == "invalid_arrow"
 
 
-def test_thresholds_are_kept_beside_the_copy_where_all_workers_look(settings: Settings) -> None:
+def test_thresholds_are_stored_beside_the_copy_for_all_workers(settings: Settings) -> None:
     receiver = Receiver(settings)
     place = thresholds.beside(path_of(settings))
     first, second = (
         MovedThresholds(version="v", kind="forest", bound=0.01, clock=clock, thresholds=[])
         for clock in (1, 2)
     )
-    thresholds.write(place, first)  # of a follower before
+    thresholds.write(place, first)  # of an earlier follower
     receiver.take(bytes(update(0, whole=False).to_stream()))
     assert thresholds.read(place) == first
     receiver.take(bytes(update(1).to_stream()))
@@ -207,11 +213,73 @@ def test_thresholds_are_kept_beside_the_copy_where_all_workers_look(settings: Se
     assert thresholds.read(place) == first
     receiver.take(bytes(update(4, thresholds=second.model_dump_json()).to_stream()))
     assert thresholds.read(place) == second
-    assert refused(receiver, bytes(update(5, thresholds="{}").to_stream())) == "invalid_arrow"
+    assert refused(receiver, bytes(update(5, thresholds="{}").to_stream())) == "invalid_request"
+    receiver.take(bytes(update(5).to_stream()))
+    assert thresholds.read(place) == second, "refused updates do not count"
+
+
+def wrong_thresholds(version: str, bound: float, keys: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield invalid thresholds for a version, in JSON, and the place of the fault."""
+    usual = {"told": "nothing", "calibrated": None, "sum": 0, "score": 0.0}
+    counts = {"outcomes": 0, "false_positives": 0}
+    rows = [{"predicate": key, **usual, **counts} for key in keys]
+    head = {"version": version, "kind": "forest", "bound": bound, "clock": 5}
+    row = rows[0]
+    for place, changed in {
+        "thresholds.thresholds.0.outcomes": {"thresholds": rows},
+        "thresholds.thresholds.0.predicate": {"thresholds": [row | {"predicate": "unknown"}]},
+        "thresholds": {"thresholds": [row, row]},
+        "thresholds.bound": {"bound": bound / 2, "thresholds": []},
+        "thresholds.thresholds": {
+            "thresholds": [row | {"predicate": f"p{n}"} for n in range(2000)]
+        },
+        "thresholds.thresholds.0.false_positives": {
+            "thresholds": [row | {"outcomes": 10**6, "false_positives": 10**6}]
+        },
+    }.items():
+        yield json.dumps(head | changed), place
+    for member in ("outcomes", "false_positives", "sum", "score"):
+        for value in ("NaN", "Infinity", "-1", "1" + "0" * 400, "true"):
+            written = json.dumps(head | {"thresholds": [row | {member: "HERE"}]})
+            yield written.replace('"HERE"', value), f"thresholds.thresholds.0.{member}"
+    yield json.dumps(head | {"bound": "HERE"}).replace('"HERE"', "NaN"), "thresholds.bound"
+
+
+def test_thresholds_that_contradict_their_counts_are_refused_with_the_place(
+    client: httpx.Client, settings: Settings
+) -> None:
+    asked = {"name": "a.lock"}
+    before = client.post("/v1/predictions", json=asked).json()
+    version, keys = before["model"], list(before["prediction"]["predicates"])
+    send(client, update(0))
+    headers = {"content-type": MEDIA_TYPE}
+    for written, place in wrong_thresholds(version, 0.01, keys):
+        stream = bytes(update(1, thresholds=written).to_stream())
+        response = client.post("/v1/history", content=stream, headers=headers)
+        error = response.json()["error"]
+        assert (response.status_code, error["type"]) == (422, "invalid_request"), written
+        assert error["field"] == place
+    assert not thresholds.beside(path_of(settings)).exists()
+    assert send(client, update(1)) == (204, None), "no part of them was applied"
+    assert client.get("/metrics").status_code == client.get("/").status_code == 200
+    after = client.post("/v1/predictions", json=asked).json()
+    assert after["prediction"]["predicates"] == before["prediction"]["predicates"]
+
+
+def test_a_truncated_history_ends_no_worker_and_is_sent_again(
+    client: httpx.Client, settings: Settings
+) -> None:
+    assert send(client, update(0, sent=changes())) == (204, None)
+    assert eventually(lambda: why(client) is None)
+    os.truncate(path_of(settings), 100)
+    assert why(client) in ("damaged", "absent")
+    assert send(client, update(1, sent=changes())) == (503, "no_history")
+    assert send(client, update(0, sent=changes())) == (204, None)
+    assert eventually(lambda: why(client) is None)
 
 
 def test_a_stream_that_is_compressed_is_refused(settings: Settings) -> None:
-    with pa.ipc.open_stream(update(0, told=changes()).to_stream()) as reader:
+    with pa.ipc.open_stream(update(0, sent=changes()).to_stream()) as reader:
         (row,) = reader
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="zstd")
@@ -221,7 +289,7 @@ def test_a_stream_that_is_compressed_is_refused(settings: Settings) -> None:
         Receiver(settings).take(bytes(sink.getvalue()))
 
 
-def test_a_copy_has_room_for_what_the_settings_say(settings: Settings) -> None:
+def test_a_copy_has_the_capacity_of_the_settings(settings: Settings) -> None:
     receiver = Receiver(settings.model_copy(update={"history_directories": 1}))
     _, records, _ = changes().to_arrow()
     rows = [
@@ -229,21 +297,21 @@ def test_a_copy_has_room_for_what_the_settings_say(settings: Settings) -> None:
     ]
     directories = pa.RecordBatch.from_pylist(rows, changes().to_arrow()[2].schema)
     many = type(changes()).from_arrow(pa.array([], pa.uint64()), records, directories)
-    receiver.take(bytes(update(0, told=many).to_stream()))
+    receiver.take(bytes(update(0, sent=many).to_stream()))
     status = SharedHistory(path_of(settings), 60.0, 60.0, 1.0).status()
     assert 0 < status["aliases"] < 100
     assert status["aliases"] + status["aliases_gave_way"] >= 1000
 
 
-def test_a_service_that_does_not_receive_says_so(
+def test_a_service_without_receive_refuses_updates(
     settings: Settings, served: Callable[..., Any], publish: Callable[..., str]
 ) -> None:
     publish(settings.registry)
     with served(settings.model_copy(update={"receive": False})) as client:
-        assert told(client, update(0)) == (404, "not_receiving")
+        assert send(client, update(0)) == (404, "not_receiving")
 
 
-def test_only_a_token_for_it_opens_it(
+def test_updates_need_a_token_with_the_scope_follow(
     settings: Settings, served: Callable[..., Any], publish: Callable[..., str], tmp_path: Path
 ) -> None:
     publish(settings.registry)
@@ -251,32 +319,32 @@ def test_only_a_token_for_it_opens_it(
     own = tokens.add(file, "follower", ["follow"])
     others = tokens.add(file, "others", [scope for scope in tokens.SCOPES if scope != "follow"])
     with served(settings.model_copy(update={"tokens": file})) as client:
-        assert told(client, update(0)) == (401, "unauthorized")
+        assert send(client, update(0)) == (401, "unauthorized")
         client.headers["authorization"] = f"Bearer {others}"
-        assert told(client, update(0)) == (403, "forbidden")
+        assert send(client, update(0)) == (403, "forbidden")
         client.headers["authorization"] = f"Bearer {own}"
-        assert told(client, update(0)) == (204, None)
+        assert send(client, update(0)) == (204, None)
         assert client.post("/v1/predictions", json={"name": "a"}).status_code == 403
 
 
-def test_no_page_of_another_host_can_send_one(client: httpx.Client) -> None:
+def test_updates_from_other_hosts_pages_are_refused(client: httpx.Client) -> None:
     client.headers["origin"] = "https://evil.example"
-    assert told(client, update(0)) == (403, "foreign_origin")
+    assert send(client, update(0)) == (403, "foreign_origin")
     del client.headers["origin"]
     client.headers["host"] = "evil.example"
-    assert told(client, update(0)) == (421, "unknown_host")
+    assert send(client, update(0)) == (421, "unknown_host")
     response = client.post("/v1/history", content=b"", headers={"host": "localhost"})
     assert response.status_code == 415
 
 
 @pytest.mark.parametrize("others", [{}, {"history": "h", "follow": "f", "followed": "g"}])
-def test_to_receive_needs_a_file_that_nobody_here_writes(others: dict[str, str]) -> None:
+def test_receiving_needs_a_file_that_no_follower_here_writes(others: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="receive: expected history, too, and not follow"):
         Settings.model_validate({"receive": True, **others})
 
 
 def test_a_path_is_sent_as_a_hash_that_finds_it(client: httpx.Client) -> None:
-    assert told(client, update(0, told=changes())) == (204, None)
+    assert send(client, update(0, sent=changes())) == (204, None)
     assert eventually(lambda: why(client) is None)
     asked = {"name": "a", "uid": 1, "directory_path": PATH.decode()}
     found = client.post("/v1/predictions", json=asked)

@@ -35,7 +35,7 @@ FOR_EVER = 1e12
 
 
 class Place:
-    """A folder with what a service and a follower need, and where both keep their histories."""
+    """A folder for a service and a follower, with both their histories."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,7 +65,7 @@ class Place:
             "--ssl-certfile": self.folder / "certificate",
             "--ssl-keyfile": self.folder / "key",
             "--history": self.copy,
-            "--model": "forest",  # which knows histories
+            "--model": "forest",  # a kind that uses histories
             "--history-lag": FOR_EVER,
             "--history-age": 1.0,
         }
@@ -94,15 +94,15 @@ def reading(path: Path) -> SharedHistory:
     return SharedHistory(path, 60.0, FOR_EVER, 1.0)
 
 
-def is_told_the_same(place: Place, creates: pa.RecordBatch) -> bool:
-    """Tell whether the copy tells creates, of directories, what the follower's own file does."""
+def has_the_same_histories(place: Place, creates: pa.RecordBatch) -> bool:
+    """Return whether the copy gives creates the same histories as the follower's file."""
     own, copy = (reading(path).at(creates).to_pylist() for path in (place.own, place.copy))
     return own == copy and {row["told"] for row in own} == {"directory"}
 
 
 def whys(client: httpx.Client) -> set[str | None]:
-    """Return why nothing is told, as each of the workers that are asked says."""
-    headers = {"connection": "close"}  # the next question finds another worker, maybe
+    """Return the reasons of all workers why the live history is not used."""
+    headers = {"connection": "close"}  # the next request may reach another worker
     answers = [
         client.post("/v1/predictions", json={"name": "a.lock"}, headers=headers) for _ in range(8)
     ]
@@ -116,7 +116,7 @@ def place(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def creates(place: Place) -> pa.RecordBatch:
-    """Return what was born in the capture, as somebody asks about it."""
+    """Return the births in the capture, as requests."""
     ingest([place.folder / "captures" / "first.pcap"], place.folder / "ingested")
     files = read_files(place.folder / "ingested")
     files = files.filter(files["birth_seen"])
@@ -128,7 +128,7 @@ def creates(place: Place) -> pa.RecordBatch:
 
 @pytest.fixture
 def killed() -> Iterator[ExitStack]:
-    """Yield a stack of what is to be ended when a test fails, too."""
+    """Yield a stack of processes to end, also when a test fails."""
     with ExitStack() as stack:
         yield stack
 
@@ -146,13 +146,13 @@ def ended(follower: subprocess.Popen[str], how: signal.Signals) -> None:
     follower.wait(60)
 
 
-def test_a_create_is_told_by_a_service_elsewhere_what_it_is_told_beside_the_follower(
+def test_a_remote_copy_gives_the_same_histories_as_the_followers_file(
     place: Place, creates: pa.RecordBatch, killed: ExitStack
 ) -> None:
     with reserved_port() as port, place.service(port) as service, place.client(service) as client:
         follower = place.follower(port)
         killed.callback(ended, follower, signal.SIGKILL)
-        assert eventually(lambda: is_told_the_same(place, creates), 60)
+        assert eventually(lambda: has_the_same_histories(place, creates), 60)
         assert whys(client) == {None}
         row = creates.slice(0, 1).to_pylist()[0]
         asked = {"name_base64": b64encode(row["name"]).decode(), "uid": row["uid"]}
@@ -164,25 +164,25 @@ def test_a_create_is_told_by_a_service_elsewhere_what_it_is_told_beside_the_foll
         assert eventually(lambda: whys(client) == {"stopped"})
 
 
-def test_whoever_is_killed_is_told_again_when_he_is_back(
+def test_follower_and_service_resume_after_a_kill(
     place: Place, creates: pa.RecordBatch, killed: ExitStack
 ) -> None:
     with reserved_port() as port:
         with place.service(port) as service, place.client(service) as client:
             first = place.follower(port)
             killed.callback(ended, first, signal.SIGKILL)
-            assert eventually(lambda: is_told_the_same(place, creates), 60)
+            assert eventually(lambda: has_the_same_histories(place, creates), 60)
             ended(first, signal.SIGKILL)
             assert eventually(lambda: whys(client) == {"stale"})
             second = place.follower(port)
             killed.callback(ended, second, signal.SIGKILL)
             assert eventually(lambda: whys(client) == {None}, 60)
-            assert is_told_the_same(place, creates)
+            assert has_the_same_histories(place, creates)
             service.process.kill()
         assert eventually(lambda: refuses(port)), "its workers end, too"
         with place.service(port) as service, place.client(service) as client:
             assert eventually(lambda: whys(client) == {None}, 60)
-            assert is_told_the_same(place, creates)
+            assert has_the_same_histories(place, creates)
             ended(second, signal.SIGTERM)
 
 
@@ -192,13 +192,13 @@ def test_a_worker_that_is_killed_leaves_the_copy_to_another(
     with reserved_port() as port, place.service(port) as service, place.client(service) as client:
         follower = place.follower(port)
         killed.callback(ended, follower, signal.SIGKILL)
-        assert eventually(lambda: is_told_the_same(place, creates), 60)
+        assert eventually(lambda: has_the_same_histories(place, creates), 60)
         writer = holder(Path(f"{place.copy}.lock"))
         assert writer != service.process.pid
         subprocess.run(["kill", "-9", str(writer)], check=True)
         assert eventually(lambda: holder(Path(f"{place.copy}.lock")) not in (None, writer), 60)
         assert eventually(lambda: whys(client) == {None}, 60)
-        assert is_told_the_same(place, creates)
+        assert has_the_same_histories(place, creates)
         ended(follower, signal.SIGTERM)
 
 
@@ -212,13 +212,13 @@ def holder(lock: Path) -> int | None:
     return None
 
 
-def test_the_wrong_scope_is_told_to_who_follows(place: Place, killed: ExitStack) -> None:
+def test_a_follower_reports_a_token_with_the_wrong_scope(place: Place, killed: ExitStack) -> None:
     (place.folder / "token").write_text(place.asks)
     with reserved_port() as port, place.service(port):
         follower = place.follower(port)
         killed.callback(ended, follower, signal.SIGKILL)
         status = place.folder / "status.json"
-        said = "403: expected a token for follow, found one for predict, read"
-        assert eventually(lambda: status.exists() and said in status.read_text(), 60)
+        expected = "403: expected a token for follow, found one for predict, read"
+        assert eventually(lambda: status.exists() and expected in status.read_text(), 60)
         ended(follower, signal.SIGTERM)
         assert follower.returncode == 0

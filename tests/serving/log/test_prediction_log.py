@@ -1,3 +1,5 @@
+"""Tests also data/prediction_log.py, serving/log/."""
+
 from __future__ import annotations
 
 import logging
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.anonymize import opened
+from birthmark.data.anonymize import open_mapping
 from birthmark.data.prediction_log import LogFiles
 from birthmark.features.creates import from_requests
 from birthmark.serving.log import prediction_log
@@ -21,7 +23,7 @@ from birthmark.serving.log.prediction_log import PredictionLog, Served
 
 
 def rows_of(directory: Path) -> list[dict[str, Any]]:
-    """Return all that a log holds, by its files' names."""
+    """Return the content of a log, by file name."""
     now = datetime.now(UTC)
     tables = LogFiles(directory).tables(now - timedelta(days=20000), now + timedelta(days=20000))
     return [row for table in tables for row in table.to_pylist()]
@@ -52,7 +54,7 @@ def by_another(asked: Any) -> Served:
 
 
 def counting() -> tuple[Counter[str], Callable[[str, int], None]]:
-    """Return what counts rows by what becomes of them, and what a log is to tell that to."""
+    """Return a counter of rows by outcome, and the function for a log to update it."""
     counted: Counter[str] = Counter()
     return counted, lambda outcome, rows: counted.update({outcome: rows})
 
@@ -62,7 +64,7 @@ def offer(log: PredictionLog, *names: bytes) -> None:
         log.offer(resolve, name, 1, len(name))
 
 
-def test_what_the_service_answers_is_logged_with_what_was_known_of_the_file(
+def test_answers_are_logged_with_the_attributes_of_the_file(
     settings_for: Callable[..., Any],
     publish: Callable[..., str],
     served: Callable[..., Any],
@@ -89,8 +91,8 @@ def test_what_the_service_answers_is_logged_with_what_was_known_of_the_file(
     )
     (first,) = (row for row in rows if row["name"] == b"a.lock")
     assert first["create_time"] == datetime.fromisoformat(time)
-    told = {name: first[name] for name in ("model", "kind", "point", "mode", "uid", "gid")}
-    assert told == {
+    logged = {name: first[name] for name in ("model", "kind", "point", "mode", "uid", "gid")}
+    assert logged == {
         "model": version, "kind": "name", "point": "accurate", "mode": 0o600, "uid": 5, "gid": 6,
     }  # fmt: skip
     assert (first["client"], first["dir_name"]) == ("10.0.0.1", b"mail")
@@ -102,15 +104,15 @@ def test_what_the_service_answers_is_logged_with_what_was_known_of_the_file(
     assert hint["answer:HotDir"] is not None
 
 
-def test_others_than_owner_and_group_see_nothing_of_a_log(tmp_path: Path) -> None:
-    """It holds names of files."""
+def test_only_owner_and_group_can_read_a_log(tmp_path: Path) -> None:
+    """It contains file names."""
     with logging_to(tmp_path / "logs" / "log") as log:
         offer(log, b"a.lock")
     assert rows_of(tmp_path / "logs" / "log")
     assert (tmp_path / "logs" / "log").stat().st_mode & 0o007 == 0
 
 
-def test_what_became_of_the_logs_rows_is_among_the_metrics(
+def test_metrics_count_the_rows_of_the_log_by_outcome(
     settings_for: Callable[..., Any],
     publish: Callable[..., str],
     served: Callable[..., Any],
@@ -123,7 +125,7 @@ def test_what_became_of_the_logs_rows_is_among_the_metrics(
     assert 'birthmark_log_rows_total{outcome="dropped"} 0.0' in text
 
 
-def test_requests_that_come_together_are_worked_out_as_one_and_keep_their_times(
+def test_requests_that_come_together_are_resolved_together_and_keep_their_times(
     tmp_path: Path,
 ) -> None:
     sizes = []
@@ -143,7 +145,7 @@ def test_requests_that_come_together_are_worked_out_as_one_and_keep_their_times(
     assert times == sorted(times)
 
 
-def test_what_waits_too_long_is_dropped_and_counted(
+def test_rows_beyond_a_full_queue_are_dropped_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prediction_log, "QUEUE_BYTES", 3 * (prediction_log.OVERHEAD + 1))
@@ -156,7 +158,7 @@ def test_what_waits_too_long_is_dropped_and_counted(
     assert counted == {"dropped": 2, "written": 3}
 
 
-def test_a_log_that_cannot_be_written_is_told_of_once_and_every_row_is_counted(
+def test_a_log_that_cannot_be_written_is_an_error_once_and_counts_every_row(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "log").write_text("a file where a directory should be")
@@ -170,10 +172,10 @@ def test_a_log_that_cannot_be_written_is_told_of_once_and_every_row_is_counted(
             log.offer(resolve, b"a", 1, 1)
     assert counted == {"failed": 6}
     assert len(caplog.records) == 1
-    assert "served, but not logged" in caplog.text
+    assert "served but not logged" in caplog.text
 
 
-def test_what_cannot_be_worked_out_costs_no_other_row(tmp_path: Path) -> None:
+def test_a_request_that_cannot_be_resolved_costs_no_other_row(tmp_path: Path) -> None:
     def failing(asked: Any) -> Served:
         raise ValueError("no such body")
 
@@ -186,7 +188,7 @@ def test_what_cannot_be_worked_out_costs_no_other_row(tmp_path: Path) -> None:
     assert [row["name"] for row in rows_of(tmp_path / "log")] == [b"a", b"c"]
 
 
-def test_a_file_is_ended_when_it_has_its_rows_and_begun_anew_for_another_model(
+def test_a_file_is_ended_when_it_is_full_or_the_model_changes(
     tmp_path: Path,
 ) -> None:
     with logging_to(tmp_path / "log", rows=2) as log:
@@ -199,7 +201,7 @@ def test_a_file_is_ended_when_it_has_its_rows_and_begun_anew_for_another_model(
     assert [table["name"].to_pylist() for table in files] == [[b"a", b"b", b"c"], [b"d"]]
 
 
-def test_files_are_kept_for_so_many_days_and_nothing_else_is_deleted(tmp_path: Path) -> None:
+def test_only_files_beyond_the_retention_are_deleted(tmp_path: Path) -> None:
     old = tmp_path / "log" / "20010101"
     old.mkdir(parents=True)
     (old / "000000-1-0.parquet").touch()
@@ -212,7 +214,7 @@ def test_files_are_kept_for_so_many_days_and_nothing_else_is_deleted(tmp_path: P
     assert left[0] == "20010102-notes"
 
 
-def test_the_share_is_of_requests(tmp_path: Path) -> None:
+def test_the_share_applies_to_requests(tmp_path: Path) -> None:
     log = PredictionLog(tmp_path / "log", share=0.25)
     assert 100 < sum(log.sampled() for _ in range(1000)) < 400
     assert PredictionLog(tmp_path / "log").sampled()
@@ -220,7 +222,7 @@ def test_the_share_is_of_requests(tmp_path: Path) -> None:
 
 
 def test_names_users_and_clients_are_those_of_the_anonymized_trace(tmp_path: Path) -> None:
-    with opened(tmp_path / "mapping", seed=3) as file:
+    with open_mapping(tmp_path / "mapping", seed=3) as file:
         expected = file.mapping.name(b"thesis.lock")
         file.save()
     with logging_to(tmp_path / "log", mapping=tmp_path / "mapping") as log:
@@ -230,11 +232,11 @@ def test_names_users_and_clients_are_those_of_the_anonymized_trace(tmp_path: Pat
     assert first["uid"] != 7
     assert first["client"] != "10.0.0.7"
     assert first["answer:lock"]
-    with opened(tmp_path / "mapping") as file:
+    with open_mapping(tmp_path / "mapping") as file:
         assert file.mapping.name(b"new.name") == second["name"]
 
 
-def test_a_damaged_file_of_the_log_is_told_of_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_damaged_file_of_the_log_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     with logging_to(tmp_path / "log") as log:
         offer(log, b"a")
     (day,) = (tmp_path / "log").iterdir()

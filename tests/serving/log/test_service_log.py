@@ -1,4 +1,4 @@
-"""What the service logs, and what it does not."""
+"""The contents of the service's log."""
 
 from __future__ import annotations
 
@@ -74,21 +74,21 @@ def test_every_response_has_the_id_that_its_request_had_or_a_new_one(client: htt
     assert (refused.status_code, refused.headers[name]) == (400, "here")
 
 
-def test_what_a_terminal_obeys_in_a_message_or_an_error_is_escaped() -> None:
+def test_terminal_control_characters_are_escaped() -> None:
     try:
         raise ValueError("a\x1b[31m")
     except ValueError:
         place = sys.exc_info()
     record = logging.LogRecord("x", logging.ERROR, "", 0, "%s", ("b\n\x1b\u202e",), place)
-    said = service_log.Text().format(record)
-    assert r"b\n\x1b\u202e" in said
-    assert r"ValueError: a\x1b[31m" in said
-    assert all(line.isprintable() for line in said.split("\n"))
+    text = service_log.Text().format(record)
+    assert r"b\n\x1b\u202e" in text
+    assert r"ValueError: a\x1b[31m" in text
+    assert all(line.isprintable() for line in text.split("\n"))
 
 
 @pytest.fixture
 def records() -> Iterator[Callable[[Settings], list[str]]]:
-    """Return what formats all that is logged as settings say, until the test's end."""
+    """Return a function that formats the log by settings, until the test ends."""
     root = logging.getLogger()
     handlers: list[logging.Handler] = []
     level = root.level
@@ -143,7 +143,7 @@ def test_an_error_that_quotes_a_request_is_logged_without_it_unless_it_may(
         response = client.post("/v1/hints", json={"name": SECRET})
     assert (response.status_code, response.json()["error"]["type"]) == (500, "internal")
     (failed,) = [each for each in found if "RuntimeError" in each]
-    assert "in fails" in failed, "where it failed is told"
+    assert "in fails" in failed, "the log has the place of the failure"
     assert response.headers["x-request-id"] in failed
     assert (SECRET in failed) is names
     (access,) = [each for each in found if re.search(r"status\W+500\b", each)]
@@ -151,7 +151,7 @@ def test_an_error_that_quotes_a_request_is_logged_without_it_unless_it_may(
 
 
 @pytest.mark.parametrize("names", [False, True])
-def test_trouble_with_the_prediction_log_does_not_tell_names(
+def test_errors_of_the_prediction_log_do_not_quote_names(
     records: Callable[[Settings], list[str]], tmp_path: Path, names: bool
 ) -> None:
     found = records(Settings(log_names=names))
@@ -163,9 +163,9 @@ def test_trouble_with_the_prediction_log_does_not_tell_names(
     log.start()
     log.offer(fails, None, 1, 1)
     log.close()
-    (told,) = [each for each in found if "not logged" in each]
-    assert "ValueError" in told or names
-    assert (SECRET in told) is names
+    (line,) = [each for each in found if "not logged" in each]
+    assert "ValueError" in line or names
+    assert (SECRET in line) is names
 
 
 def test_a_line_of_text_stays_one_line(records: Callable[[Settings], list[str]]) -> None:

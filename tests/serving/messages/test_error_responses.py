@@ -1,4 +1,7 @@
-"""Every road to an error ends in the one shape."""
+"""Every error has the same shape.
+
+Tests also serving/messages/errors.py, serving/messages/excerpts.py, serving/messages/html.py.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from birthmark_native import InvalidRequestError, requested
 
 
 def detail(response: httpx.Response) -> dict[str, Any]:
-    """Return the one error in `response`, whose shape and status are as promised."""
+    """Return the error in `response`, after checking its shape and status."""
     assert response.headers["content-type"] == "application/json"
     body = json.loads(response.text, parse_constant=lambda text: pytest.fail(f"no JSON: {text}"))
     assert list(body) == ["error"]
@@ -59,7 +62,7 @@ def test_an_invalid_request_gets_422_with_the_field_and_its_value(
 
 
 MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
-"""An object of unknown members, each of which would be an error of its own."""
+"""An object of unknown members, each of which would be a separate error."""
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
     ],
     ids=lambda body: f"{body[:20]}, {len(body)}",
 )
-def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: str) -> None:
+def test_an_error_reports_the_first_fault_shortened(body: str) -> None:
     def hinted(body: bytes) -> object:
         return requested([body], hints=True)
 
@@ -104,9 +107,7 @@ def test_of_many_faults_the_first_is_told_and_of_long_ones_the_beginning(body: s
     ],
 )
 @pytest.mark.parametrize("size", [1000, 16_000, 1_900_000])
-def test_no_answer_to_what_is_wrong_is_long(
-    client: httpx.Client, method: str, path: str, size: int
-) -> None:
+def test_every_error_is_short(client: httpx.Client, method: str, path: str, size: int) -> None:
     for body in (MANY_MEMBERS[: size - 1] + "}", json.dumps({"x" * size: "y"})):
         response = client.request(method, path, content=body)
         assert detail(response)
@@ -116,7 +117,7 @@ def test_no_answer_to_what_is_wrong_is_long(
 def test_large_bodies_are_read_beside_the_event_loop(
     client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is read on the loop is short: others are not answered meanwhile."""
+    """The event loop reads only short bodies, as others wait meanwhile."""
     read: dict[bool, list[int]] = {True: [0], False: [0]}
 
     def noted(reader: Callable[..., Any], at: int) -> Callable[..., Any]:
@@ -165,13 +166,15 @@ def test_a_long_value_is_shown_by_its_beginning(client: httpx.Client) -> None:
         b'{"name": "a", "mode": NaN}',  # RFC 8259 section 6
     ],
 )
-def test_what_is_not_json_gets_400(client: httpx.Client, body: bytes) -> None:
+def test_invalid_json_gets_400(client: httpx.Client, body: bytes) -> None:
     error = detail(client.post("/v1/predictions", content=body))
     assert error["type"] == "invalid_json"
     assert "line 1 column" in error["message"]
 
 
-def test_a_body_beyond_the_limit_gets_413_and_the_connection_goes_on(client: httpx.Client) -> None:
+def test_a_body_beyond_the_limit_gets_413_and_the_connection_stays_open(
+    client: httpx.Client,
+) -> None:
     body = b'{"name": "a"}'.ljust(5_000_000)
     chunks = (body[start : start + 65536] for start in range(0, len(body), 65536))
     for content in (body, chunks):
@@ -181,7 +184,7 @@ def test_a_body_beyond_the_limit_gets_413_and_the_connection_goes_on(client: htt
         assert client.get("/healthz").status_code == 200
 
 
-def test_a_path_that_is_not_there_gets_404(client: httpx.Client) -> None:
+def test_an_unknown_path_gets_404(client: httpx.Client) -> None:
     assert detail(client.get("/v2/predictions"))["type"] == "not_found"
     assert detail(client.get("/v1/model/"))["type"] == "not_found"
 
@@ -222,7 +225,7 @@ def test_a_failure_inside_gets_500_without_its_particulars(
     assert eventually(lambda: "a secret" in caplog.text)
 
 
-def test_every_answer_has_browsers_take_it_for_what_it_says_it_is(client: httpx.Client) -> None:
+def test_every_answer_forbids_browsers_to_guess_its_type(client: httpx.Client) -> None:
     file = {"name": "a.lock"}
     answers = [
         client.post("/v1/predictions", json=file),
@@ -264,7 +267,7 @@ def test_a_browser_that_posts_gets_json(client: httpx.Client) -> None:
     assert detail(client.post("/v1/predictions", content=b"{", headers=BROWSER))
 
 
-def test_a_browser_without_a_token_is_asked_for_one_and_shown_a_page(
+def test_a_browser_without_a_token_gets_a_challenge_and_a_page(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:
     file = settings.registry.parent / "tokens.json"
@@ -277,5 +280,5 @@ def test_a_browser_without_a_token_is_asked_for_one_and_shown_a_page(
     assert "<h1>A token is needed</h1>" in shown.text
 
 
-def test_what_a_browser_is_told_is_of_errors_that_there_are() -> None:
-    assert html.SAID.keys() <= errors.TYPES.keys()
+def test_pages_exist_only_for_known_errors() -> None:
+    assert html.TEXTS.keys() <= errors.TYPES.keys()

@@ -23,12 +23,12 @@ def arrow() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("query", [b"", b"other=1", b"other=answers"])
-def test_who_does_not_ask_for_the_three_answers_has_none(query: bytes) -> None:
+def test_without_the_query_there_are_no_three_answers(query: bytes) -> None:
     assert not wants_three(query)
 
 
 @pytest.mark.parametrize("query", [b"answers=three", b"other=1&answers=three", b"answers=%74hree"])
-def test_the_three_answers_are_asked_for_by_name(query: bytes) -> None:
+def test_the_three_answers_are_requested_by_name(query: bytes) -> None:
     assert wants_three(query)
 
 

@@ -1,3 +1,5 @@
+"""Tests also serving/client/names.py."""
+
 from __future__ import annotations
 
 import json
@@ -19,7 +21,7 @@ KNOWN = ("dir_name", "mode", "uid", "gid", "client", "time", "history")
 
 
 def one(**members: Any) -> dict[str, Any]:
-    """Return what is known of a file by a request of such members."""
+    """Return the attributes of a file in a request with these members."""
     return row(json.dumps({"name": "a"} | members).encode())
 
 
@@ -59,11 +61,11 @@ def test_every_name_that_a_file_system_allows_arrives_as_it_was_written(name: by
         assert row(json.dumps(members).encode())["name"] == name
 
 
-def test_what_is_left_out_of_a_request_is_unknown() -> None:
+def test_missing_members_are_unknown() -> None:
     assert one() == {"name": b"a", **dict.fromkeys(KNOWN)}
 
 
-def test_a_request_says_what_is_known_at_create() -> None:
+def test_a_request_has_the_attributes_known_at_create() -> None:
     known = {"directory_percent": "Fran%E7ois", "mode": "0644", "uid": 0, "gid": 2**32 - 1}
     known |= {"client": "10.0.0.7", "time": "2026-11-21T05:44:00+01:00"}
     known |= {"history": b64encode(bytes(range(HISTORY_BYTES))).decode()}
@@ -129,7 +131,7 @@ def test_a_mode_is_octal_in_a_string_and_decimal_in_a_number(mode: str | int, bi
         {"size": 5},
     ],
 )
-def test_what_is_no_such_file_is_refused(body: dict[str, Any]) -> None:
+def test_an_invalid_file_is_refused(body: dict[str, Any]) -> None:
     one()
     with pytest.raises(InvalidRequestError):
         one(**body)
@@ -139,7 +141,7 @@ def test_a_name_may_be_as_long_as_1024_bytes() -> None:
     assert one(name="é" * 512)["name"] == "é".encode() * 512
 
 
-def test_a_list_of_files_is_told_from_one_file_and_keeps_its_order() -> None:
+def test_a_list_of_files_differs_from_one_file_and_keeps_its_order() -> None:
     files = parse(b' \n[{"name": "b"}, {"name": "a"}]')
     assert files.listed
     assert files.creates["name"].to_pylist() == [b"b", b"a"]
@@ -169,6 +171,6 @@ def test_any_json_is_files_or_gets_the_one_error(value: Any) -> None:
 def test_the_description_of_the_body_lists_every_member_with_its_meaning() -> None:
     schema = body_schema()["requestBody"]["content"]["application/json"]["schema"]
     properties = schema["anyOf"][0]["properties"]
-    told = [member for member in MEMBERS if member.files]
-    assert list(properties) == [member.name + form for member in told for form in member.forms]
+    members = [member for member in MEMBERS if member.files]
+    assert list(properties) == [member.name + form for member in members for form in member.forms]
     assert all(member["description"] for member in properties.values())

@@ -1,4 +1,7 @@
-"""What hooks count comes by reports, and is shown among the metrics."""
+"""Counters of hooks come in reports, and are shown among the metrics.
+
+Tests also serving/limits/serial_queue.py.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from birthmark.serving.access import tokens
-from birthmark.serving.limits.serial_queue import WAITING
+from birthmark.serving.limits.serial_queue import MOST_PENDING
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.metrics.hook_reports import COUNTERS, HOOKS, HOOKS_OF_TOKEN
 from birthmark.serving.metrics.metrics import Metrics
@@ -34,7 +37,7 @@ def report(client: httpx.Client, **body: Any) -> httpx.Response:
     return client.post("/v1/hints/report", json=body)
 
 
-def test_what_a_hook_counted_is_shown_until_its_next_report(
+def test_counters_of_a_hook_are_shown_until_its_next_report(
     settings: Settings, served: Callable[..., Any]
 ) -> None:
     with served(settings) as client:
@@ -58,7 +61,7 @@ def hosts(client: httpx.Client) -> set[str]:
 
 
 def refused(answer: httpx.Response) -> str:
-    """Return why a report was not taken."""
+    """Return why a report was refused."""
     assert answer.status_code == 409
     error = answer.json()["error"]
     assert error["type"] == "hook_refused"
@@ -66,7 +69,7 @@ def refused(answer: httpx.Response) -> str:
     return message
 
 
-def test_of_too_many_hooks_a_new_one_is_shown_only_in_the_place_of_one_that_is_silent(
+def test_beyond_the_limit_a_new_hook_only_replaces_a_silent_one(
     settings: Settings, served: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with served(settings) as client:
@@ -82,7 +85,7 @@ def test_of_too_many_hooks_a_new_one_is_shown_only_in_the_place_of_one_that_is_s
         assert hosts(client) == {"new", "h0", *(f"h{number}" for number in range(2, HOOKS))}
 
 
-def test_one_token_takes_no_place_of_the_hooks_of_another(
+def test_hooks_of_one_token_do_not_replace_those_of_another(
     settings: Settings,
     settings_for: Callable[..., Settings],
     served: Callable[..., Any],
@@ -116,7 +119,7 @@ def test_one_token_takes_no_place_of_the_hooks_of_another(
 def test_reports_and_metrics_are_written_beside_the_event_loop_and_few_wait_for_them(
     settings: Settings, served: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk, or a metrics page, that takes its time holds up nobody who asks something else."""
+    """A slow disk, or a slow metrics page, delays no other request."""
     held, entered = threading.Event(), threading.Semaphore(0)
 
     def slow(*_: object) -> bytes:
@@ -124,12 +127,12 @@ def test_reports_and_metrics_are_written_beside_the_event_loop_and_few_wait_for_
         held.wait(30)
         return b""
 
-    with served(settings) as client, ThreadPoolExecutor(2 * WAITING + 6) as pool:
+    with served(settings) as client, ThreadPoolExecutor(2 * MOST_PENDING + 6) as pool:
         monkeypatch.setattr(hook_reports.Reports, "take", slow)
         monkeypatch.setattr(Metrics, "text", slow)
         one = {"host": "h", "device": "d", "counters": {}}
-        asked = [pool.submit(report, client, **one) for _ in range(WAITING + 3)]
-        asked += [pool.submit(client.get, "/metrics") for _ in range(WAITING + 3)]
+        asked = [pool.submit(report, client, **one) for _ in range(MOST_PENDING + 3)]
+        asked += [pool.submit(client.get, "/metrics") for _ in range(MOST_PENDING + 3)]
         for _ in range(2):
             assert entered.acquire(timeout=30)
         shed = [each.result() for each in islice(as_completed(asked), 4)]
@@ -137,7 +140,7 @@ def test_reports_and_metrics_are_written_beside_the_event_loop_and_few_wait_for_
         held.set()
         statuses = sorted(each.result().status_code for each in asked)
     assert {each.status_code for each in shed} == {503}
-    assert statuses == [200] * (WAITING + 1) + [204] * (WAITING + 1) + [503] * 4
+    assert statuses == [200] * (MOST_PENDING + 1) + [204] * (MOST_PENDING + 1) + [503] * 4
 
 
 @pytest.mark.parametrize(
@@ -155,7 +158,7 @@ def test_reports_and_metrics_are_written_beside_the_event_loop_and_few_wait_for_
         ({"counters": {f"c{n}": n for n in range(COUNTERS + 1)}}, "counters"),
     ],
 )
-def test_what_is_no_report_is_refused(
+def test_an_invalid_report_is_refused(
     client: httpx.Client, change: dict[str, Any], field: str
 ) -> None:
     good = {"host": "nas1", "device": "/dev/birthmark", "counters": {"asked": 1}}

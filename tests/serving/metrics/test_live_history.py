@@ -10,8 +10,8 @@ import httpx
 import pyarrow as pa
 import pytest
 
-from birthmark.features.told import TOLD
-from birthmark.serving.metrics.live_history import WHYS
+from birthmark.features.history_scope import HISTORY_SCOPES
+from birthmark.serving.metrics.live_history import STALE_REASONS
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.settings import Settings
 from birthmark_native import SharedHistory
@@ -23,7 +23,7 @@ ASKED = {
     "caller": {"name": "a.lock", "uid": 7, "gid": 7, "client": "nas1"},
 }
 ASKED["directory"] = ASKED["caller"] | {"directory_handle": base64.b64encode(HANDLE).decode()}
-"""What somebody asks who may be told so much."""
+"""A request for each history scope."""
 
 
 @pytest.fixture
@@ -32,14 +32,14 @@ def follower(tmp_path: Path) -> Follower:
 
 
 def metrics_of(path: Path) -> Metrics:
-    """Return the metrics of who reads a live history."""
+    """Return the metrics of a reader of a live history."""
     found = Metrics(stale_days=3)
-    found.tell_of(SharedHistory(path, max_age=1e6, max_lag=2.0, max_loss=0.01))
+    found.watch_live_history(SharedHistory(path, max_age=1e6, max_lag=2.0, max_loss=0.01))
     return found
 
 
 def gauges(metrics: Metrics) -> dict[str, float]:
-    """Return what is told of the live history by names without labels."""
+    """Return the metrics of the live history without labels, by name."""
     return {
         sample.name: sample.value
         for family in metrics.families()
@@ -57,19 +57,19 @@ def text(metrics: Metrics) -> str:
 
 
 def only(word: str | None) -> dict[str, float]:
-    return {each: float(each == word) for each in WHYS}
+    return {each: float(each == word) for each in STALE_REASONS}
 
 
-def told(client: httpx.Client) -> dict[str, float]:
+def scopes(client: httpx.Client) -> dict[str, float]:
     counts = samples(client.get("/metrics").text, "birthmark_told_total")
     return {level: count for (level,), count in counts.items()}
 
 
 def test_every_reason_of_the_reader_has_its_label() -> None:
-    assert list(WHYS) == whys()
+    assert list(STALE_REASONS) == whys()
 
 
-def test_how_the_follower_is_doing_is_read_at_every_scrape(follower: Follower) -> None:
+def test_the_state_of_the_follower_is_read_at_every_scrape(follower: Follower) -> None:
     follower.says(lag=0.5, loss=0.002)
     metrics = metrics_of(follower.path)
     found = gauges(metrics)
@@ -83,8 +83,8 @@ def test_how_the_follower_is_doing_is_read_at_every_scrape(follower: Follower) -
         "birthmark_live_operations_total": OPERATIONS,
     }
     assert why(metrics) == only(None)
-    kept = samples(text(metrics), "birthmark_live_kept")
-    assert kept == {("keys",): 0, ("aliases",): 2}  # by its handle and by its path
+    entries = samples(text(metrics), "birthmark_live_kept")
+    assert entries == {("keys",): 0, ("aliases",): 2}  # by its handle and by its path
     assert set(samples(text(metrics), "birthmark_live_gave_way_total").values()) == {0}
     follower.says(lag=2.5)
     found = gauges(metrics)
@@ -93,7 +93,7 @@ def test_how_the_follower_is_doing_is_read_at_every_scrape(follower: Follower) -
     assert why(metrics) == only("behind")
 
 
-def test_of_a_history_that_is_not_there_or_is_none_only_that_is_told(tmp_path: Path) -> None:
+def test_an_absent_or_invalid_history_has_only_its_state(tmp_path: Path) -> None:
     (tmp_path / "zeros").write_bytes(bytes(1 << 16))
     (tmp_path / "zeros").chmod(0o600)
     for name, word in {"nothing": "absent", "zeros": "damaged"}.items():
@@ -102,13 +102,13 @@ def test_of_a_history_that_is_not_there_or_is_none_only_that_is_told(tmp_path: P
         assert why(metrics) == only(word)
 
 
-def test_without_a_live_history_nothing_is_told_of_one() -> None:
+def test_without_a_live_history_there_are_no_metrics_of_one() -> None:
     found = text(Metrics(stale_days=3))
     assert "birthmark_live" not in found
-    assert samples(found, "birthmark_told_total") == {(each,): 0 for each in TOLD}
+    assert samples(found, "birthmark_told_total") == {(each,): 0 for each in HISTORY_SCOPES}
 
 
-def test_creates_are_counted_by_what_they_were_told(
+def test_creates_are_counted_by_history_scope(
     settings: Settings,
     publish: Callable[..., str],
     served: Callable[..., Any],
@@ -122,9 +122,9 @@ def test_creates_are_counted_by_what_they_were_told(
         for number, level in enumerate(["name", "caller", "directory"], 1):
             answer = client.post("/v1/predictions", json=[ASKED[level]] * number).json()
             assert {each["told"] for each in answer["predictions"]} == {level}
-        assert told(client) == {"directory": 3, "caller": 2, "name": 1, "nothing": 0}
+        assert scopes(client) == {"directory": 3, "caller": 2, "name": 1, "nothing": 0}
         page = client.get("/").text
-        assert "Of 6 creates answered in the same time, 100.00% were told something." in page
+        assert "In the same time 100.00% of 6 creates had a history." in page
         rows = re.findall(
             r'"row">(\w+)</th><td class="words">[^<]*</td><td>(\d+)</td><td>([^<]+)', page
         )
@@ -138,7 +138,7 @@ def test_creates_are_counted_by_what_they_were_told(
         assert client.post("/v1/explanations", json={"name": "a.lock"}).is_success
         follower.says(state="stopped")
         assert client.post("/v1/predictions", content=in_arrow(5), headers=ARROW).is_success
-        assert told(client) == {"directory": 3, "caller": 2, "name": 1, "nothing": 5}
+        assert scopes(client) == {"directory": 3, "caller": 2, "name": 1, "nothing": 5}
 
 
 ARROW = {"content-type": "application/vnd.apache.arrow.stream"}
@@ -152,11 +152,11 @@ def in_arrow(rows: int) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def test_without_a_live_history_creates_are_told_nothing(client: httpx.Client) -> None:
-    before = told(client)
+def test_without_a_live_history_creates_have_no_scope(client: httpx.Client) -> None:
+    before = scopes(client)
     assert client.post("/v1/predictions", json=ASKED["directory"]).is_success
-    after = told(client)
-    assert {level: after[level] - before[level] for level in TOLD} == {
+    after = scopes(client)
+    assert {level: after[level] - before[level] for level in HISTORY_SCOPES} == {
         "directory": 0,
         "caller": 0,
         "name": 0,
@@ -188,12 +188,12 @@ def loads(service: Any) -> float:
 
 
 @pytest.mark.deep
-def test_workers_add_up_what_they_told_and_each_tells_of_the_one_history(
+def test_workers_sum_their_scopes_and_each_reports_the_shared_history(
     of_two_workers: Any, eventually: Callable[..., bool]
 ) -> None:
     def scraped() -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
         with of_two_workers.client() as client:
-            return told(client), samples(client.get("/metrics").text, "birthmark_live_told")
+            return scopes(client), samples(client.get("/metrics").text, "birthmark_live_told")
 
     for number in range(20):
         with of_two_workers.client() as client:

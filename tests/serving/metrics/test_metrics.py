@@ -58,16 +58,16 @@ def test_answers_are_counted_by_predicate(
     assert samples(text, "birthmark_model_loads_total") == {("loaded",): 1, ("failed",): 0}
 
 
-def test_what_audits_know_of_each_bound_is_told_and_nothing_before_the_first(
+def test_the_standing_of_each_bound_is_reported_after_the_first_audit(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any], eventually: Any
 ) -> None:
     publish(settings.registry)
     settings = settings.model_copy(update={"point": "bounded"})
 
     def known(client: Any) -> set[tuple[str, ...]]:
-        told = samples(client.get("/metrics").text, "birthmark_bound_standing")
-        assert set(told.values()) == {0, 1}
-        return {labels for labels, value in told.items() if value}
+        standings = samples(client.get("/metrics").text, "birthmark_bound_standing")
+        assert set(standings.values()) == {0, 1}
+        return {labels for labels, value in standings.items() if value}
 
     with served(settings) as client:
         before = known(client)
@@ -92,7 +92,7 @@ def test_a_failure_counts_as_500(
     assert samples(text, "birthmark_request_seconds_count") == {("/v1/predictions", "500"): 1}
 
 
-def test_the_age_that_a_model_is_warned_of_is_told() -> None:
+def test_the_age_of_a_stale_model_is_a_metric() -> None:
     assert b"birthmark_model_stale_seconds 172800.0" in Metrics(stale_days=2).text()
 
 

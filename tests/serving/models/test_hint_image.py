@@ -1,3 +1,5 @@
+"""Tests also serving/service/long_polling.py."""
+
 from __future__ import annotations
 
 import json
@@ -74,9 +76,9 @@ def test_the_command_line_makes_the_same_image(
     command.command()(image)
     out = tmp_path / "hints.image"
     options = ["--hints", "--registry", str(registry), "--out", str(out), "--json"]
-    told = json.loads(CliRunner().invoke(command, options).stdout)
+    summary = json.loads(CliRunner().invoke(command, options).stdout)
     assert out.read_bytes() == hinting.get("/v1/model/image").content
-    assert (told["predicates"], told["bytes"]) == (len(HINTS), out.stat().st_size)
+    assert (summary["predicates"], summary["bytes"]) == (len(HINTS), out.stat().st_size)
 
 
 def hot_logs(client: httpx.Client) -> int:
@@ -97,21 +99,21 @@ def test_the_image_is_for_a_region_of_the_size_that_is_set(
     CliRunner().invoke(command, [*options, "--hints"])
     with served(settings_for(registry, region="16K")) as client:
         assert client.get("/v1/model/image").content == (tmp_path / "image").read_bytes()
-        # Of 3000 bytes each, a third lies in the two blocks in part.
+        # a third of 3000 bytes lies in the two blocks
         assert hot_logs(client) == 3
     assert hot_logs(hinting) == 20
     refused = CliRunner().invoke(command, options)
     assert (refused.exit_code, "expected --hints with it" in refused.output) == (2, True)
 
 
-def test_only_its_head_is_returned_to_who_asks_for_that(hinting: httpx.Client) -> None:
+def test_a_head_request_gets_only_the_head(hinting: httpx.Client) -> None:
     whole, head = hinting.get("/v1/model/image"), hinting.head("/v1/model/image")
     assert (head.status_code, head.content) == (200, b"")
     for field in ("etag", "content-length", "content-type"):
         assert head.headers[field] == whole.headers[field]
 
 
-def test_who_has_the_image_already_is_told_so(hinting: httpx.Client) -> None:
+def test_a_client_with_the_image_gets_304(hinting: httpx.Client) -> None:
     etag = hinting.get("/v1/model/image").headers["etag"]
     for wanted in (etag, f'"other", {etag}', f"W/{etag}", "*"):
         for method in ("GET", "HEAD"):
@@ -145,7 +147,7 @@ def test_an_image_is_taken_as_stored_or_else_compiled_once_for_all_requests(
     assert len(compiled) == times
 
 
-def test_a_hint_that_abstains_is_no_more_and_the_image_is_another(
+def test_an_abstaining_hint_is_left_out_and_changes_the_image(
     tmp_path: Path,
     publish: Callable[..., str],
     settings_for: Callable[..., Settings],
@@ -193,19 +195,19 @@ def test_a_create_is_hinted_as_the_training_data_were(hinting: httpx.Client) -> 
     assert ask(hinting, name="app.log", time="2026-11-21 05:44:00.1234567Z") == WRITE
 
 
-def test_a_directory_is_never_hinted_what_files_are(hinting: httpx.Client) -> None:
+def test_a_directory_never_gets_hints_for_files(hinting: httpx.Client) -> None:
     for name in ("x.lock", "app.log"):
         assert ask(hinting, name=name, is_directory=True) in (0, DIR)
 
 
-def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx.Client) -> None:
+def test_the_service_gives_the_hints_of_the_image(hinting: httpx.Client) -> None:
     names = [b"x.lock", b"app3.log", b"page1.html", b"lock", b".lock.log", b"\xe9.lock"]
     compiled = Image(hinting.get("/v1/model/image").content)
     asked = pa.table({"name": names, "directory": [False] * len(names)})
-    said = verdicts(compiled, asked).to_pylist()
-    for name, verdict in zip(names, said, strict=True):
+    hinted = verdicts(compiled, asked).to_pylist()
+    for name, verdict in zip(names, hinted, strict=True):
         assert ask(hinting, name_percent="".join(f"%{byte:02x}" for byte in name)) == verdict
-    assert any(said)
+    assert any(hinted)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +222,7 @@ def test_the_service_hints_what_the_image_says_of_the_same_create(hinting: httpx
         ({"name": "a", "history": ""}, "history"),
     ],
 )
-def test_what_is_no_create_is_refused(
+def test_an_invalid_create_is_refused(
     hinting: httpx.Client, body: dict[str, Any], field: str
 ) -> None:
     response = hinting.post("/v1/hints", json=body)

@@ -1,9 +1,9 @@
-"""A service of its own process, with a month of audits behind it, and a browser."""
+"""A service in a separate process, with a month of audits, and a browser."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,7 +20,8 @@ from birthmark.training.evaluate.distributions import distributions
 from birthmark.training.evaluate.sensitivity import sensitivity
 from birthmark.training.nightly.state import STATE
 from birthmark.training.registry.versions import Registry
-from birthmark.training.reports.labels import REPORT
+from birthmark.training.reports.day import render as render_day
+from birthmark.training.reports.labels import DAY_HTML, REPORT
 from birthmark.training.reports.report import render
 from birthmark.training.reports.verdict import of_test
 from birthmark.training.statistics.standing import of_row
@@ -29,13 +30,14 @@ from tests.builders.lives import files_of, names_of
 from tests.builders.nights import night
 from tests.serving.live_histories import Follower
 from tests.serving.services import lives, trained
+from tests.training.reports.day.test_sentences import DAY, ROW, answer
 
 DAYS = 12
 HOSTILE = "\"><img src=x onerror=alert(1)><script>alert(2)</script>'{{7*7}}"
 
 
 def served(version: str, predicate: str, day: int) -> dict[str, Any]:
-    """Return what an audit finds of a predicate, which gets worse on the last days."""
+    """Return an audit's row for a predicate, which gets worse on the last days."""
     n = 5000 + 37 * day
     wrong = 20 + (day * 7 + len(predicate)) % 11
     if predicate == "lifespan<=1" and day > DAYS - 3:
@@ -78,7 +80,7 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
 
 
 def audits(registry: Registry, version: str) -> None:
-    """Keep an audit of each of some days: on the last a bound is broken, and files changed."""
+    """Store an audit of each of some days; on the last a bound is broken, and files changed."""
     first = datetime(2026, 11, 1, 23, 59, tzinfo=UTC)
     for day in range(DAYS):
         until, last = first + timedelta(days=day), day == DAYS - 1
@@ -102,7 +104,7 @@ def audits(registry: Registry, version: str) -> None:
 
 
 def report() -> str:
-    """Return the report on a test of a small model, on the day that it learned from."""
+    """Return the report on a test of a small model, on its day of training."""
     model, rows = trained("lock", heat=True), lives("lock")
     files, names = files_of(*rows), names_of(*({**row, "writes": 0} for row in rows))
     assessment = assess(model, files, names)
@@ -112,9 +114,17 @@ def report() -> str:
     return render(about, of_test(served), "name", "bounded", assessment, *tables)
 
 
+def day() -> str:
+    """Return the page of a day with hostile names."""
+    row = {**ROW, "name": HOSTILE}
+    busiest = {"user": [{**ROW, "name": 1001}], "directory": [row], "file": [row]}
+    hostile = replace(DAY, busiest=busiest, endings={HOSTILE[:16]: 1_000})
+    return render_day(hostile, DAY, None, [answer("lock", 10, 0)], [HOSTILE])
+
+
 @dataclass
 class Site:
-    """The service's URL, and what it has: a published version, audits and a live history."""
+    """The service's URL, its published version, audits and live history."""
 
     url: str
     version: str
@@ -133,6 +143,7 @@ def site(
     audits(Registry(registry), version)
     Registry(registry).write(STATE, night(datetime.now(UTC)).to_json())
     Registry(registry).write(REPORT, report().encode())
+    Registry(registry).write(DAY_HTML, day().encode())
     follower = Follower(registry.parent / "run", HOSTILE[:64])
     follower.says(lag=0.125, loss=0.0005)
     live = ("--history", str(follower.path), "--history-age", "100000")
@@ -150,7 +161,7 @@ def site(
 def browser() -> Iterator[Browser]:
     """Return Chromium; while it is held, this thread has a running loop of asyncio (Playwright).
 
-    Other modules' tests must find none, so that it is not kept for the session.
+    Other modules' tests must find none, so its scope is not the session.
     """
     chromium = needs.program("chromium")
     with sync_playwright() as playwright:
@@ -161,7 +172,7 @@ def browser() -> Iterator[Browser]:
 
 @dataclass
 class Seen:
-    """What pages in the browser asked for, and complained about."""
+    """The requests and the console errors of pages in the browser."""
 
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
@@ -169,13 +180,13 @@ class Seen:
 
 @pytest.fixture(scope="module")
 def seen() -> Seen:
-    """Return what the pages of a module's tests ask for: others open pages of other services."""
+    """Return the requests of the pages of a module's tests; other modules use other services."""
     return Seen()
 
 
 @pytest.fixture
 def page(browser: Browser, site: Site, seen: Seen) -> Iterator[Page]:
-    """Return a tab, of which is noted all that it asks for and complains about."""
+    """Return a tab whose requests and console errors are recorded."""
     page = browser.new_page(base_url=site.url, viewport={"width": 1100, "height": 900})
     page.set_default_timeout(120_000)
     page.on("request", lambda request: seen.requests.append(request.url))

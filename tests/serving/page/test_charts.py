@@ -1,4 +1,4 @@
-"""The marks of the page's drawings."""
+"""The coordinates of the page's charts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from birthmark.serving.page.charts import chart, ticks
         (["a", "b", "c", "d", "e"], [0, 2, 4]),
     ],
 )
-def test_no_label_of_an_axis_is_told_twice(times: list[str], places: list[int]) -> None:
+def test_labels_of_an_axis_are_unique(times: list[str], places: list[int]) -> None:
     assert ticks(times) == places
 
 

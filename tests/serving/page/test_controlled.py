@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.serving.page.controlled import controlled
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
 
@@ -12,11 +12,11 @@ def row(**own: Any) -> MovedThreshold:
     return MovedThreshold(**{**usual, "outcomes": 1000, "false_positives": 5, **own})
 
 
-def test_without_thresholds_that_move_there_is_nothing_to_show() -> None:
+def test_without_adjusted_thresholds_there_is_nothing_to_show() -> None:
     assert controlled(None) is None
 
 
-def test_shares_stand_by_predicate_and_what_is_told_and_those_above_the_bound_are_marked() -> None:
+def test_shares_are_listed_by_predicate_and_scope_and_marked_above_the_bound() -> None:
     rows = [
         row(),
         row(told="nothing", false_positives=11, score=None),
@@ -26,7 +26,7 @@ def test_shares_stand_by_predicate_and_what_is_told_and_those_above_the_bound_ar
         MovedThresholds(version="1", kind="forest", bound=0.01, clock=5, thresholds=rows)
     )
     assert found is not None
-    assert (found["bound"], found["told"], found["outcomes"]) == (1.0, TOLD, 1000)
+    assert (found["bound"], found["scopes"], found["outcomes"]) == (1.0, HISTORY_SCOPES, 1000)
     lock, zero = found["rows"]
     assert lock["predicate"] == "lock"
     assert lock["cells"] == [

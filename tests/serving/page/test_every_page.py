@@ -1,6 +1,6 @@
 """Every page that is served, and what-if's report, at a desk and on a phone, light and dark.
 
-With ``TEST_PICTURES`` naming a directory each is also photographed there, to be looked at.
+With ``TEST_PICTURES`` naming a directory, screenshots are saved there.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ PAGES = {
     "asked": "/?name=new.lock",
     "wrong": "/?name=a/b",
     "report": "/report",
+    "day": "/day",
     "card": "/models/{version}",
     "audit": "/audits/{audit}",
     "missing": "/models/20010101T000000Z-abcdef",
@@ -38,11 +39,11 @@ CUT = """() => {
   const out = e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll");
   return all.filter(out).map(e => e.outerHTML.slice(0, 80));
 }"""
-"""What is wider than the window, and in no box that scrolls."""
+"""Elements wider than the window, outside boxes that scroll."""
 
 SCROLLED = """() => [...document.querySelectorAll(".scroll")]
   .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.ariaLabel)"""
-"""The boxes that have to be scrolled."""
+"""The boxes that need scrolling."""
 
 CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, summary, [tabindex]")]
   .filter(e => e.checkVisibility()).length"""
@@ -54,7 +55,7 @@ FOCUSED = """() => {
   if (!seen.has(e)) seen.set(e, seen.size);
   return [seen.get(e), style.outlineStyle, e.matches(".scroll") && !e.ariaLabel];
 }"""
-"""A number of its own for what has the focus, how that is shown, and whether a name is missing."""
+"""The number of the focused element, how the focus is shown, and whether a name is missing."""
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +65,10 @@ def places(
     publish: Callable[..., str],
     started: Callable[..., Any],
 ) -> Iterator[dict[str, str]]:
-    """Return where the pages are: of a service without a model, of one that nobody asked, …"""
+    """Return the URLs of the pages, also of services without a model or without requests."""
     folder = tmp_path_factory.mktemp("places")
     for name in ("empty", "fresh"):
-        (folder / name).mkdir()
+        (folder / name / "registry").mkdir(parents=True)
     variant = ("--try", "write_buffer=64M", "--calls", "2000", "--seeds", "2")
     for words in (
         ("ingest", DAYS[0], "--out", folder / "day"),
@@ -143,10 +144,10 @@ def test_every_control_is_reached_by_keyboard_and_shows_that_it_has_the_focus(
     assert page.evaluate(FOCUSED) is None
 
 
-def test_a_table_that_goes_on_says_so_until_its_end(page: Page, site: Any) -> None:
+def test_a_wide_table_shows_that_it_scrolls_until_its_end(page: Page, site: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 900})
     page.goto("/report")
-    wide = page.locator(".scroll", has=page.locator("th:text('Likely')")).first
+    wide = page.locator(".scroll", has=page.locator("th:text('Predicted')")).first
     says = "e => getComputedStyle(e, '::before').height"
     assert wide.evaluate(says) == "20px"
     page.set_viewport_size({"width": 1280, "height": 900})

@@ -1,6 +1,8 @@
-"""The page as a browser shows it: Debian's Chromium, without a head, on a service of its own.
+"""The page in a browser: Debian's headless Chromium, on a separate service.
 
-With ``TEST_PICTURES`` naming a directory the page is also photographed there, to be looked at.
+With ``TEST_PICTURES`` naming a directory, screenshots are saved there.
+
+Tests also serving/page/.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ CONTRASTS = """() => {
   }
   return found.sort((x, y) => x[0] - y[0]);
 }"""
-"""The contrast of every text with what is behind it (WCAG 2.2, 1.4.3), least first."""
+"""The contrast of every text with its background (WCAG 2.2, 1.4.3), least first."""
 
 
 def picture(page: Page, name: str) -> None:
@@ -55,17 +57,17 @@ def picture(page: Page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
 
 
-def test_warnings_come_first_and_the_worst_of_them_on_top(page: Page, site: Any) -> None:
+def test_warnings_come_first_the_most_severe_on_top(page: Page, site: Any) -> None:
     page.goto("/")
     assert page.title() == "(2) Birthmark"
     assert page.locator("h2").first.inner_text() == "Warnings"
     listed = page.locator(".warnings li")
     assert " ".join(listed.nth(0).inner_text().split()) == (
-        "Alarm lifespan<=1 is never a yes until the next model is published: 2.78% false positives,"
+        "Alarm lifespan<=1 abstains until the next model is published: 2.78% false positives,"
         " promised at most 1%"
     )
-    changes = f"Changes among the files that are created, as of {site.audit}: suffix .parquet (new)"
-    assert changes in listed.nth(1).inner_text()
+    drift = f"Drift of the created files, as of {site.audit}: suffix .parquet (new)"
+    assert drift in listed.nth(1).inner_text()
     classes = [each.get_attribute("class") for each in listed.all()]
     assert classes == ["alarm", "warning", "note"]
 
@@ -73,13 +75,13 @@ def test_warnings_come_first_and_the_worst_of_them_on_top(page: Page, site: Any)
 def test_the_verdict_leads(page: Page) -> None:
     page.goto("/")
     lines = [each.inner_text() for each in page.locator(".verdict dd").all()]
-    assert re.fullmatch(r"49.99% of 16,221 answers were a yes or a no, and 96.\d\d% .*", lines[0])
-    assert lines[1].startswith("A guess, always the more frequent answer, is right in 75.00% of")
-    assert "In home-20261111, 50.00% of 16,110 answers" in lines[1]
+    assert re.fullmatch(r"Accuracy when decided 96.\d\d%, coverage 49.99% of 16,221 .*", lines[0])
+    assert lines[1].startswith("Always giving the majority answer is correct in 75.00% of")
+    assert "In home-20261111: accuracy when decided" in lines[1]
     assert lines[2].startswith("Train on newer days: ")
 
 
-def test_before_the_first_request_it_says_how_to_ask(
+def test_before_the_first_request_it_says_how_to_send_one(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:
     publish(settings.registry)
@@ -91,12 +93,10 @@ def test_before_the_first_request_it_says_how_to_ask(
         section = text.partition(f'<h2 id="{part}">')[2].partition("</section>")[0]
         assert "<table" not in section
         assert "<figure" not in section
-    assert "Have what is served logged (--log-predictions)" in text
+    assert "Log the predictions (--log-predictions)" in text
 
 
-def test_it_tells_what_answers_how_it_is_asked_and_whether_it_is_right(
-    page: Page, site: Any
-) -> None:
+def test_it_shows_the_model_its_traffic_and_its_accuracy(page: Page, site: Any) -> None:
     page.goto("/")
     text = page.inner_text("main")
     assert site.version in text
@@ -111,21 +111,20 @@ def test_it_tells_what_answers_how_it_is_asked_and_whether_it_is_right(
     assert broken.locator(".standing.shown-broken").inner_text() == "shown broken"
     assert audited.locator(".standing.holds").inner_text() == "holds"
     assert audited.locator(".standing.not-enough-seen").count() == 1
-    known = "What is known of its bounds: holds 1, not enough seen 1, shown broken 1."
-    assert known in text
+    assert "Bounds, by the newest audits: holds 1, not enough seen 1, shown broken 1." in text
     rules = page.locator("section[aria-labelledby=rules]")
     assert "20 of 20" in rules.locator("tr", has_text="lock$").first.inner_text()
 
 
-def test_it_tells_what_came_of_the_last_night(page: Page) -> None:
+def test_it_shows_the_state_of_the_last_night(page: Page) -> None:
     page.goto("/")
     text = page.locator("section[aria-labelledby=night]").inner_text()
     assert "after 60.0 min: all done" in text
-    assert "12,345,678 operations of 24 traces; 0 refused, 1 wait" in text
+    assert "12,345,678 operations of 24 traces; 0 refused, 1 pending" in text
     assert "40 GB; 200 GB free on the disk" in text
 
 
-def test_before_the_first_night_nothing_is_said_of_any(
+def test_before_the_first_night_none_is_shown(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:
     publish(settings.registry)
@@ -133,17 +132,17 @@ def test_before_the_first_night_nothing_is_said_of_any(
         assert "Last night" not in client.get("/").text
 
 
-def test_before_the_first_audit_no_bound_is_said_to_hold(
+def test_before_the_first_audit_no_bound_holds(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:
     publish(settings.registry)
     with served(settings) as client:
         text = client.get("/").text
-    assert "<b>What is known of its bounds:</b> nothing was audited yet." in text
+    assert "<b>Bounds, by the newest audits:</b> nothing was audited yet." in text
     assert "every bound" not in text
 
 
-def test_an_audit_that_joined_no_answer_says_so_and_draws_nothing(
+def test_an_audit_without_joined_answers_has_a_message_and_no_charts(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:
     version, until = publish(settings.registry), datetime(2026, 11, 2, tzinfo=UTC)
@@ -162,12 +161,12 @@ def test_an_audit_that_joined_no_answer_says_so_and_draws_nothing(
         assert "<figure" not in part
 
 
-def test_it_tells_how_the_follower_is_doing_and_what_creates_were_told(page: Page) -> None:
+def test_it_shows_the_state_of_the_follower_and_the_history_scopes(page: Page) -> None:
     page.goto("/")
     live = page.locator("section[aria-labelledby=live]")
     text = live.inner_text()
     # by a model that uses no histories
-    assert "Of 60 creates answered in the same time, 0.00% were told something." in text
+    assert "In the same time 0.00% of 60 creates had a history." in text
     assert "0.12 s behind the traffic (at most 5.00 s)" in text
     assert "1,234 since the follower began" in text
     assert "0.05% of the last minutes’ operations (at most 1.00%)" in text
@@ -178,36 +177,60 @@ def test_it_tells_how_the_follower_is_doing_and_what_creates_were_told(page: Pag
         ["name", "0", "0.00%"],
         ["nothing", "60", "100.00%"],
     ]
-    picture(page, "told")
+    picture(page, "live")
 
 
-def test_it_warns_of_a_live_history_that_tells_nothing(page: Page, site: Any) -> None:
+def test_it_warns_of_a_live_history_that_is_not_used(page: Page, site: Any) -> None:
     site.follower.says(lag=7.5)
     try:
         page.goto("/")
         assert page.title() == "(3) Birthmark"
         says = "The follower is too far behind the traffic."
-        warned = f"The live history tells nothing; answers rest on what their askers tell: {says}"
+        warned = f"The live history is not used; answers use only the histories in requests: {says}"
         assert warned in page.locator(".warnings li.warning").last.inner_text()
         text = page.inner_text("section[aria-labelledby=live]")
-        assert f"It tells nothing, and answers rest on what their askers tell. {says}" in text
+        assert f"It is not used, and answers use only the histories in requests. {says}" in text
         assert "7.50 s behind the traffic" in text
-        picture(page, "untold")
+        picture(page, "stale")
     finally:
         site.follower.says(lag=0.125, loss=0.0005)
 
 
-def test_where_there_is_no_live_history_it_says_how_to_have_one(
+def test_without_a_live_history_it_says_how_to_get_one(
     settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
 ) -> None:
     publish(settings.registry)
     with served(settings) as client:
         text = client.get("/").text
-    section = text.partition('<h2 id="live">')[2].partition("</section>")[0]
-    assert "There is none" in section
+    assert '<h2 id="live">' not in text
+    section = text.partition('<h2 id="next">')[2].partition("</section>")[0]
     assert "birthmark serve --history FILE" in section
-    assert "<table" not in section
-    assert "tells nothing" not in text
+    assert "is not used" not in text
+
+
+def test_a_fresh_service_says_what_to_do_next_in_place_of_empty_sections(
+    settings: Settings, served: Callable[..., Any]
+) -> None:
+    with served(settings) as client:
+        text = client.get("/").text
+    headings = re.findall(r'<h2 id="([a-z]+)"', text)
+    assert headings == ["warnings", "ask", "model", "next"]
+    section = text.partition('<h2 id="next">')[2]
+    assert "/v1/explanations" in section
+    assert "birthmark follow" in section
+    assert "birthmark audit" in section
+
+
+def test_the_page_of_the_newest_day_is_shown_or_reported_missing(
+    settings: Settings, publish: Callable[..., str], served: Callable[..., Any]
+) -> None:
+    publish(settings.registry)
+    with served(settings) as client:
+        missing = client.get("/day")
+        assert missing.status_code == 404
+        assert "birthmark nightly" in missing.json()["error"]["message"]
+        Registry(settings.registry).write("day.html", b"<h1>2026-11-23</h1>")
+        assert client.get("/day").text == "<h1>2026-11-23</h1>"
 
 
 def test_a_live_history_that_is_not_there_yet_has_no_figures(
@@ -220,11 +243,11 @@ def test_a_live_history_that_is_not_there_yet_has_no_figures(
     assert text.count("There is no live history: no follower has made one.") == 2
     section = text.partition('<h2 id="live">')[2].partition("</section>")[0]
     assert "<dl>" not in section
-    assert "No create was asked about yet." in section
+    assert "No create was answered yet." in section
     assert "<table" not in section
 
 
-def test_a_name_is_asked_about_by_keyboard_alone(page: Page) -> None:
+def test_a_name_is_predicted_by_keyboard_alone(page: Page) -> None:
     page.goto("/")
     for _ in range(3):
         page.keyboard.press("Tab")
@@ -236,12 +259,12 @@ def test_a_name_is_asked_about_by_keyboard_alone(page: Page) -> None:
     row = page.locator("[role=status] tr", has_text="size=zero").first
     assert row.locator(".yes").inner_text() == "yes"
     assert "20 of 20 files" in row.inner_text()
-    # what cannot be scrolled to by keyboard cannot be read
+    # a box that the keyboard cannot scroll cannot be read
     for each in page.locator(".scroll").all():
         assert each.get_attribute("tabindex") == "0"
 
 
-def test_a_name_that_no_file_can_have_is_said_to_be_none(page: Page) -> None:
+def test_an_impossible_name_is_refused(page: Page) -> None:
     page.goto("/?name=a/b")
     assert "without /" in page.inner_text("#wrong")
 
@@ -256,27 +279,34 @@ def test_every_text_can_be_read_in_light_and_in_dark(page: Page, scheme: Any) ->
     picture(page, scheme)
 
 
-def test_every_chart_names_what_is_across_and_a_key_keeps_its_marks(page: Page) -> None:
+def test_every_chart_names_its_axis_and_a_key_keeps_its_marks(page: Page) -> None:
     for path, names in {
         "/": {"time (UTC)", "last day audited (UTC)"},
-        "/report": {"minfrac", "share of answers", "score", "recall", "precision", "was a yes"},
+        "/report": {
+            *("minfrac", "share of answers", "score", "recall", "precision"),
+            "observed frequency",
+        },
     }.items():
         page.goto(path)
         charts = page.locator(".charts svg, svg.reliability").all()
-        told = [set(each.locator("text").all_text_contents()) for each in charts]
+        texts = [set(each.locator("text").all_text_contents()) for each in charts]
         assert charts
-        assert names <= set().union(*told)
-        known = names | {"probability of a yes", "misses as bad as a false yes"}
-        assert all(each & known for each in told)
+        assert names <= set().union(*texts)
+        known = names | {"predicted probability", "misses as bad as a false positive"}
+        assert all(each & known for each in texts)
     for key in page.locator(".keyed").all():
         assert len(key.evaluate("e => [...e.getClientRects()]")) == 1
 
 
-def test_a_phone_need_not_be_pushed_sideways(page: Page, site: Any) -> None:
+def test_a_phone_need_not_scroll_sideways(page: Page, site: Any) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
-    for path in ("/?name=new.lock", "/report", f"/audits/{site.audit}", "/"):
+    for path in ("/?name=new.lock", "/report", "/day", f"/audits/{site.audit}", "/"):
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+    page.goto("/?name=new.lock")
+    evidence = page.locator(".answer td.words").first.bounding_box()
+    assert evidence is not None
+    assert evidence["x"] + evidence["width"] <= 360, "no part of the evidence is cut"
     picture(page, "phone")
 
 
@@ -289,22 +319,20 @@ def test_a_hostile_name_is_shown_as_it_is(page: Page, seen: Any) -> None:
     assert HOSTILE in page.inner_text("section[aria-labelledby=drift]")
     assert HOSTILE[:64] in page.inner_text("section[aria-labelledby=live]")
     assert page.locator("script, img").count() == 0
-    # other tests go where nothing is, of which the browser tells
+    # other tests visit missing pages, which the browser reports
     assert [text for text in seen.complaints if "status of 404" not in text] == []
 
 
-def test_what_leads_on_is_there_and_nothing_comes_from_elsewhere(
-    page: Page, site: Any, seen: Any
-) -> None:
+def test_links_work_and_nothing_comes_from_elsewhere(page: Page, site: Any, seen: Any) -> None:
     page.goto("/")
     links = {each.get_attribute("href") for each in page.locator("a").all()}
-    wanted = {f"/models/{site.version}", "/report", f"/audits/{site.audit}"}
+    wanted = {f"/models/{site.version}", "/report", "/day", f"/audits/{site.audit}"}
     assert wanted <= links
     for path in sorted(wanted):
         response = page.goto(path)
         assert response is not None
         assert response.status == 200
-        # its style holds, though no other may
+        # its style is applied, though no other is allowed
         assert (
             page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") == "1216px"
         )
@@ -314,14 +342,15 @@ def test_what_leads_on_is_there_and_nothing_comes_from_elsewhere(
     assert response.status == 404
     origins = {url.split("/")[2] for url in seen.requests if not url.startswith("data:")}
     assert origins == {site.url.split("/")[2]}
-    # but for the answer 404, of which the browser tells
+    # except the answer 404, which the browser reports
     assert [text for text in seen.complaints if "status of 404" not in text] == []
 
 
-def test_its_paths_are_for_people_and_in_no_document_for_programs() -> None:
+def test_its_paths_are_not_in_the_openapi_document() -> None:
     assert {route.path for route in router.routes} == {  # type: ignore[attr-defined]
         "/",
         "/report",
+        "/day",
         "/models/{version}",
         "/audits/{name}",
     }

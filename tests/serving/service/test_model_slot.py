@@ -1,6 +1,9 @@
+"""Tests also serving/models/, training/registry/published.py."""
+
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -44,7 +47,7 @@ def damage(registry: Path, version: str) -> None:
 
 
 def point(registry: Path, version: str) -> None:
-    """Make `version` the current one without looking at it."""
+    """Make `version` the current one without verifying it."""
     (registry / "pointer").write_text(version + "\n")
     (registry / "pointer").replace(registry / "current")
 
@@ -64,7 +67,7 @@ def test_a_registry_without_a_model_is_an_error_that_names_it(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["registry", "regsitry"])
-def test_a_service_that_finds_no_model_tells_once_where_it_looked(
+def test_a_service_without_a_model_logs_once_where_it_looked(
     tmp_path: Path,
     served: Served,
     settings_for: Callable[..., Settings],
@@ -75,9 +78,9 @@ def test_a_service_that_finds_no_model_tells_once_where_it_looked(
     with served(settings_for(tmp_path / name)) as client:
         assert client.put("/v1/model", json={"version": None}).status_code >= 400
     why = {"registry": "nothing was ever published", "regsitry": "(did you mean 'registry'?)"}[name]
-    (told,) = [line for line in caplog.messages if "until a model is published" in line]
-    assert f"{tmp_path / name}: " in told
-    assert told.endswith(why)
+    (message,) = [line for line in caplog.messages if "until a model is published" in line]
+    assert f"{tmp_path / name}: " in message
+    assert message.endswith(why)
 
 
 def test_a_damaged_model_is_an_error_that_names_the_file(tmp_path: Path, publish: Publish) -> None:
@@ -86,7 +89,7 @@ def test_a_damaged_model_is_an_error_that_names_the_file(tmp_path: Path, publish
         load_model(Registry(tmp_path))
 
 
-def test_a_version_that_does_not_say_what_it_serves_is_an_error(tmp_path: Path) -> None:
+def test_a_version_without_a_kind_to_serve_is_an_error(tmp_path: Path) -> None:
     def write_parts(directory: Path) -> None:
         (directory / "part").write_text("")
 
@@ -107,6 +110,27 @@ def test_a_service_started_before_the_first_model_is_ready_once_there_is_one(
         assert eventually(lambda: client.get("/readyz").status_code == 200)
 
 
+@pytest.mark.parametrize("name", ["abstaining.json", "current"])
+def test_a_fifo_in_the_registry_does_not_block(
+    settings: Settings,
+    publish: Publish,
+    served: Served,
+    eventually: Eventually,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+) -> None:
+    first, path = publish(settings.registry), Path(settings.registry) / name
+    with served(settings) as client:
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        assert eventually(lambda: f"expected a regular file: '{path}'" in caplog.text)
+        assert client.get("/v1/model").json()["version"] == first
+        path.unlink()
+        second = publish(settings.registry)
+        assert eventually(lambda: client.get("/v1/model").json()["version"] == second)
+
+
 def test_a_service_that_began_on_a_damaged_model_is_ready_once_it_is_mended(
     settings: Settings,
     publish: Publish,
@@ -118,7 +142,7 @@ def test_a_service_that_began_on_a_damaged_model_is_ready_once_it_is_mended(
     damage(settings.registry, only)
     with served(settings) as client:
         assert client.get("/readyz").status_code == 503
-        damage(settings.registry, only)  # the same byte: it is as it was
+        damage(settings.registry, only)  # restores the byte
         assert eventually(lambda: client.get("/readyz").status_code == 200)
     assert caplog.text.count("cannot be loaded") == 1
 
@@ -140,9 +164,9 @@ def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
         assert eventually(lambda: failed in client.get("/metrics").text)
         assert version(client) == old
         assert client.post("/v1/predictions", json={"name": "a"}).json()["model"] == old
-        assert f"{old} goes on" in caplog.text
+        assert f"{old} still answers" in caplog.text
         assert str(settings.registry / "versions" / new) in caplog.text
-        damage(settings.registry, new)  # the same byte: it is as it was
+        damage(settings.registry, new)  # restores the byte
         point(settings.registry, new)
         assert eventually(lambda: version(client) == new)
 
@@ -151,11 +175,11 @@ def test_a_damaged_new_model_leaves_the_old_one_serving_until_it_is_mended(
 def test_every_request_during_swaps_is_answered_from_exactly_one_version(
     settings: Settings, publish: Publish, served: Served, eventually: Eventually
 ) -> None:
-    """Of two kinds of names, each version knows one; no answer may mix them, and none be lost."""
+    """Each version knows one of two kinds of names; no answer mixes versions, and none is lost."""
     pairs = 20
     body = json.dumps([{"name": "x.lock"}, {"name": "x.tmp"}] * pairs)
     knows = {publish(settings.registry, "lock"): "lock"}
-    told: set[tuple[str, str]] = set()
+    seen_answers: set[tuple[str, str]] = set()
     swapping = True
 
     def hammer(url: httpx.URL) -> None:
@@ -164,16 +188,16 @@ def test_every_request_during_swaps_is_answered_from_exactly_one_version(
                 response = client.post("/v1/predictions", content=body)
                 assert response.status_code == 200
                 answer = response.json()
-                said = [p["predicates"]["lifespan<=1"] for p in answer["predictions"]]
-                assert said == said[:2] * pairs
-                told.add((answer["model"], {"yes": "lock", "no": "tmp"}[said[0]]))
+                answered = [p["predicates"]["lifespan<=1"] for p in answer["predictions"]]
+                assert answered == answered[:2] * pairs
+                seen_answers.add((answer["model"], {"yes": "lock", "no": "tmp"}[answered[0]]))
 
     with served(settings) as client, ThreadPoolExecutor(3) as threads:
         hammers = [threads.submit(hammer, client.base_url) for _ in range(3)]
         try:
             for suffix in ("tmp", "lock", "tmp"):
                 knows[publish(settings.registry, suffix)] = suffix
-                assert eventually(lambda: told == set(knows.items()))
+                assert eventually(lambda: seen_answers == set(knows.items()))
         finally:
             swapping = False
         for each in hammers:
@@ -236,11 +260,11 @@ def test_a_version_whose_images_are_of_an_older_format_answers_alike(
     older, newer = load_model(Registry(settings.registry)), load_model(current)
     creates = from_requests([{"name": name} for name in (b"x.lock", b"page.html", b"a.log")])
     assert older.answers(creates) == newer.answers(creates)
-    assert older.said(creates) == newer.said(creates)
+    assert older.three_way_answers(creates) == newer.three_way_answers(creates)
     assert older.hints is not None
     assert newer.hints is not None
     assert older.hints.content == newer.hints.content
-    assert f"model {older.version}: images/name-accurate.image is of an older format" in caplog.text
+    assert f"model {older.version}: images/name-accurate.image has an older format" in caplog.text
     with served(settings) as client:
         assert client.get("/readyz").status_code == 200
         assert client.get("/v1/model/image").content == newer.hints.content
@@ -254,20 +278,20 @@ def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_publi
     old = publish(settings.registry)
     asked = {"name": "x.lock"}
 
-    def said(client: httpx.Client, path: str = "/v1/predictions") -> Any:
+    def answered(client: httpx.Client, path: str = "/v1/predictions") -> Any:
         answer = client.post(path, json=asked).json()
         return answer["prediction"]["predicates"]["lifespan<=1"]
 
     with served(settings) as client:
-        assert said(client) == "yes"
+        assert answered(client) == "yes"
         abstentions.add(Registry(settings.registry), old, {"lifespan<=1": "beyond its bound"})
-        assert eventually(lambda: said(client) == "no")
+        assert eventually(lambda: answered(client) == "no")
         metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
         assert metric in client.get("/metrics").text
-        assert said(client, "/v1/explanations")["answer"] == "no"
-        assert said(client, "/v1/explanations")["threshold"] is None
+        assert answered(client, "/v1/explanations")["answer"] == "no"
+        assert answered(client, "/v1/explanations")["threshold"] is None
         table = pa.table({"name": [b"x.lock"]})
         assert arrow(client, table)["lifespan<=1"].to_pylist() == [False]
         publish(settings.registry)
-        assert eventually(lambda: said(client) == "yes")
+        assert eventually(lambda: answered(client) == "yes")
         assert metric not in client.get("/metrics").text

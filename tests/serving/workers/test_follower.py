@@ -1,4 +1,4 @@
-"""`serve --follow` keeps a follower at work, and its workers tell what it has learned."""
+"""`serve --follow` keeps a follower running, and its workers use its live history."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def captures(tmp_path: Path) -> Path:
 
 
 def followers(service: int) -> list[int]:
-    """Return the followers that a service has begun (Linux)."""
-    found = []
+    """Return the process ids of a service's followers (Linux)."""
+    pids = []
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
             parent = next(line for line in status.read_text().splitlines() if "PPid" in line)
@@ -38,11 +38,11 @@ def followers(service: int) -> list[int]:
         except OSError:
             continue
         if int(parent.split()[1]) == service and b"follow" in words:
-            found.append(int(status.parent.name))
-    return found
+            pids.append(int(status.parent.name))
+    return pids
 
 
-def test_a_follower_is_begun_begun_again_and_ended_with_the_service(
+def test_a_follower_is_started_restarted_and_ended_with_the_service(
     started: Callable[..., Any],
     publish: Callable[..., str],
     eventually: Callable[..., bool],
@@ -56,29 +56,29 @@ def test_a_follower_is_begun_begun_again_and_ended_with_the_service(
         "--followed": tmp_path / "followed",
         "--history": tmp_path / "run" / "history",
         "--history-lag": 1e12,
-        "--model": "forest",  # which uses what it is told
+        "--model": "forest",  # a kind that uses histories
     }
     words = [str(word) for option in options.items() for word in option]
     with started(tmp_path / "registry", tmp_path, *words) as service, service.client() as client:
 
-        def told() -> bool:
+        def is_used() -> bool:
             answer = client.post("/v1/predictions", json={"name": "inbox.lock"}).json()
             return (answer["live"]["why"], answer["prediction"]["told"]) == (None, "name")
 
-        assert eventually(told, 60)
+        assert eventually(is_used, 60)
         (first,) = followers(service.process.pid)
         os.kill(first, signal.SIGKILL)
         assert eventually(lambda: followers(service.process.pid) not in ([], [first]), 30)
-        assert eventually(told, 60)
+        assert eventually(is_used, 60)
         (second,) = followers(service.process.pid)
     assert eventually(lambda: not Path(f"/proc/{second}").exists(), 30)
 
 
-def test_what_is_followed_needs_places_to_write_to(tmp_path: Path) -> None:
+def test_following_needs_output_directories(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected followed and history, too"):
         Settings(follow=tmp_path)
 
 
-def test_a_service_that_follows_nothing_begins_no_process() -> None:
+def test_a_service_without_a_source_starts_no_follower() -> None:
     with follower.followed(Settings()):
         assert followers(os.getpid()) == []

@@ -15,7 +15,7 @@ def settings(**values: Any) -> Settings:
     return Settings(**{"port": 0, **values})
 
 
-def test_port_0_takes_a_free_port_and_the_url_tells_which() -> None:
+def test_port_0_takes_a_free_port_which_the_url_has() -> None:
     with listen(settings()) as listener:
         port = listener.getsockname()[1]
         assert port > 0
@@ -39,32 +39,45 @@ def test_a_port_in_use_is_an_error_that_names_it() -> None:
             listen(settings(port=port))
 
 
-def test_where_the_disk_takes_no_log_now_the_service_says_so_and_goes_on(
+def test_a_full_disk_for_the_log_is_reported_and_the_service_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(directory: Path) -> None:
         raise OSError(28, "No space left on device", str(directory))
 
     monkeypatch.setattr(durable, "check_writable", full)
-    taken = socket.create_server(("127.0.0.1", 0))
-    with taken, pytest.raises(OSError, match="cannot listen"):
-        run(settings(port=taken.getsockname()[1], log_predictions=tmp_path / "log"), print)
-    assert "predictions are served, but not logged" in caplog.text
+    occupied = socket.create_server(("127.0.0.1", 0))
+    own = settings(
+        port=occupied.getsockname()[1], registry=tmp_path, log_predictions=tmp_path / "log"
+    )
+    with occupied, pytest.raises(OSError, match="cannot listen"):
+        run(own, print)
+    assert "predictions are served but not logged" in caplog.text
     assert str(tmp_path / "log") in caplog.text
 
 
-def test_a_variable_that_is_no_setting_is_warned_of(
+def test_a_missing_registry_is_an_error_with_its_name_and_what_to_do(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "registry").mkdir()
+    mistyped = tmp_path / "regsitry"
+    expected = rf"{mistyped}: is not a directory \(did you mean 'registry'\?\): .*birthmark train"
+    with pytest.raises(ValueError, match=expected):
+        run(settings(registry=mistyped), print)
+
+
+def test_an_unknown_variable_causes_a_warning(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("BIRTHMARK_TOKEN", "tokens.json")
     monkeypatch.setenv("BIRTHMARK_PORT", "0")
-    with pytest.raises(ValueError, match="other hosts could ask there"):
+    with pytest.raises(ValueError, match="other hosts could connect there"):
         run(settings(host="0.0.0.0"), print)
-    (told,) = [line for line in caplog.messages if "no such setting" in line]
-    assert told.startswith("BIRTHMARK_TOKEN: there is no such setting (did you mean 'BIRTHMARK_TO")
+    (line,) = [line for line in caplog.messages if "no such setting" in line]
+    assert line.startswith("BIRTHMARK_TOKEN: there is no such setting (did you mean 'BIRTHMARK_TO")
 
 
-def test_connections_send_what_they_have_without_waiting_for_acknowledgements() -> None:
-    """Otherwise each answer of two packets takes 40 ms; asyncio looks at the protocol."""
+def test_connections_send_without_waiting_for_acknowledgements() -> None:
+    """Without TCP_NODELAY an answer in two packets takes 40 ms; asyncio checks the protocol."""
     with listen(settings()) as listener:
         assert listener.proto == socket.IPPROTO_TCP

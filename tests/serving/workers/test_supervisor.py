@@ -1,4 +1,7 @@
-"""Several processes that answer, and what a client sees of them: one service."""
+"""Several workers look like one service to a client.
+
+Tests also data/common/orphans.py, serving/metrics/multiprocess.py, serving/workers/worker.py.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def service(
 
 
 def children(process: int) -> set[int]:
-    """Return the processes that one has started (Linux)."""
+    """Return the children of a process (Linux)."""
     found = set()
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
@@ -53,14 +56,14 @@ def children(process: int) -> set[int]:
 
 
 def total(service: Any, metric: str) -> float:
-    """Return a metric as any worker tells it, for all of them."""
+    """Return a metric, which any worker has for all of them."""
     with service.client() as client:
         text = client.get("/metrics").text
     return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(metric))
 
 
 def loaded(service: Any) -> float:
-    """Return how often workers have loaded a model."""
+    """Return how many models the workers have loaded."""
     return total(service, 'birthmark_model_loads_total{outcome="loaded"}')
 
 
@@ -70,19 +73,19 @@ def requests(service: Any) -> float:
 
 
 def ask(service: Any, times: int) -> None:
-    """Ask as often, each time on a connection of its own, which any worker may take."""
+    """Send requests, each on a new connection, which any worker may accept."""
     for _ in range(times):
         with service.client() as client:
             assert client.get("/healthz").status_code == 200
 
 
-def test_metrics_are_those_of_all_workers_together(service: Any) -> None:
+def test_metrics_are_summed_over_all_workers(service: Any) -> None:
     before = requests(service)
     ask(service, 40)
     assert [requests(service) - before for _ in range(10)] == [40] * 10
 
 
-def test_answers_and_their_rows_in_the_log_are_counted_whoever_answers(
+def test_answers_and_log_rows_are_counted_over_all_workers(
     service: Any, eventually: Callable[..., bool]
 ) -> None:
     def counts() -> tuple[float, float]:
@@ -100,7 +103,7 @@ def test_answers_and_their_rows_in_the_log_are_counted_whoever_answers(
 
 def test_workers_have_the_model_in_memory_once(service: Any) -> None:
     def images(worker: int) -> set[str]:
-        """Return the files that a worker has mapped its images from."""
+        """Return the files of a worker's mapped images."""
         maps = Path(f"/proc/{worker}/maps").read_text().splitlines()
         return {line.split()[-1] for line in maps if line.endswith(".image")}
 
@@ -109,7 +112,7 @@ def test_workers_have_the_model_in_memory_once(service: Any) -> None:
     assert mapped == mapped[:1] * WORKERS
 
 
-def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
+def test_a_hooks_report_is_shown_by_every_worker(service: Any) -> None:
     for host in ("nas1", "nas2", "nas3"):
         report = {"host": host, "device": "/dev/birthmark", "counters": {"asked": 1}}
         with service.client() as client:
@@ -121,7 +124,7 @@ def test_a_hooks_report_is_shown_whoever_took_it(service: Any) -> None:
 
 
 def images(process: int) -> tuple[int, int]:
-    """Return how much a process has resident of mapped images, KB; and its part of what is shared.
+    """Return the resident size of a process' mapped images, KB, and its share of it.
 
     The second divides each page by the number of processes that have it (proc(5), ``smaps``).
     """
@@ -158,7 +161,7 @@ def test_a_new_model_answers_everywhere(
     assert eventually(lambda: versions() == {version}, 120)
 
 
-def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(
+def test_a_killed_worker_is_replaced_and_its_counts_stay(
     service: Any, eventually: Callable[..., bool]
 ) -> None:
     before, counted, loads = children(service.process.pid), requests(service), loaded(service)
@@ -172,7 +175,7 @@ def test_a_worker_that_is_killed_is_replaced_and_what_it_counted_stays(
     assert requests(service) >= counted
 
 
-def test_workers_end_with_the_process_that_keeps_them(
+def test_workers_end_with_their_supervisor(
     started: Callable[..., Any],
     eventually: Callable[..., bool],
     registry: Path,
@@ -196,7 +199,7 @@ def alive(process: int) -> bool:
     return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_workers_end_when_told_to_and_the_exit_code_is_0(
+def test_workers_end_on_sigterm_with_exit_code_0(
     started: Callable[..., Any], registry: Path, tmp_path: Path
 ) -> None:
     place = tmp_path / "socket"

@@ -1,4 +1,7 @@
-"""Systems that serve files: their loads beside what is printed of the traces, and their answers."""
+"""Systems that serve files: their loads beside what is printed of the traces, and their answers.
+
+Tests also storage/attached/loads.py, storage/attached/systems.py.
+"""
 
 from __future__ import annotations
 

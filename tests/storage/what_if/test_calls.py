@@ -55,10 +55,10 @@ def test_the_parts_of_an_ingest_are_read_in_their_order(tmp_path: Path) -> None:
     rows, parts = pq.read_table(whole), ["0001.parquet", "0001-2.parquet", "0001-10.parquet"]
     for at, name in enumerate(parts):
         pq.write_table(rows.slice(min(at, 1), 1), whole.with_name(name))
-    told = json.loads(record.read_text())
+    result = json.loads(record.read_text())
     place = whole.relative_to(folder).as_posix()
     others = [place.replace("0001.parquet", name) for name in parts[1:]]
-    record.write_text(json.dumps(told | {"written": [*told["written"], *others]}))
+    record.write_text(json.dumps(result | {"written": [*result["written"], *others]}))
     assert [path.name for path in survey(folder).paths] == parts
 
 
@@ -68,7 +68,7 @@ def test_half_is_when_half_of_the_calls_had_come(tmp_path: Path) -> None:
     assert found.half == 50_000
 
 
-def test_calls_without_a_reply_are_told_and_counted(tmp_path: Path) -> None:
+def test_keeps_and_counts_calls_without_a_reply(tmp_path: Path) -> None:
     rows = [(0, None, "read", 1), (10, 30, "read", 1), (20, 40, "read", 2)]
     found = survey(dataset(tmp_path / "d", operations(calls(*rows))))
     assert (found.rows, found.replied) == (3, 2)
@@ -105,6 +105,11 @@ def test_of_several_servers_one_has_to_be_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"10\.0\.0\.3 is not among them"):
         survey(folder, "10.0.0.3")
     assert survey(folder, "10.0.0.2").rows == 2
+
+
+def test_an_empty_dataset_is_refused_as_empty(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the dataset is empty: expected operations"):
+        survey(dataset(tmp_path / "d"))
 
 
 def test_a_compound_is_one_call_what_its_main_operation_is(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Variants of a server, ranked where they can be told apart, and the report."""
+"""Variants of a server, ranked by significant differences, and the report."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def compared(found: Fit) -> Comparison:
     return compare(found, CHANGES, OPTIONS)
 
 
-def test_what_helps_is_faster_and_what_changes_little_is_not_ranked(compared: Comparison) -> None:
+def test_ranks_helpful_variants_and_not_those_with_little_effect(compared: Comparison) -> None:
     now = compared.now()
     verdicts = {each.name: compared.verdict(each, now) for each in compared.variants}
     assert verdicts["memory"] == "faster"
@@ -68,9 +68,9 @@ def test_what_helps_is_faster_and_what_changes_little_is_not_ranked(compared: Co
 
 
 def test_it_is_said_why(compared: Comparison) -> None:
-    told = {sentence.split(":")[0]: sentence for sentence in conclusion(compared)}
-    assert "less of reading and writing on disks" in told["memory"]
-    assert "no difference that can be told" in told["locks"]
+    result = {sentence.split(":")[0]: sentence for sentence in conclusion(compared)}
+    assert "less of reading and writing on disks" in result["memory"]
+    assert "no measurable difference" in result["locks"]
     assert "whose prediction is off by" in promise(compared)
     by_name = {each.name: each for each in compared.variants}
     assert by_name["cheetah"].parts["read"]["seek"] > 0
@@ -80,7 +80,7 @@ def test_it_is_said_why(compared: Comparison) -> None:
     assert hits[0] > hits[1]
 
 
-def test_what_the_server_may_have_already_is_not_ranked(found: Fit) -> None:
+def test_does_not_rank_settings_that_the_server_may_have_already(found: Fit) -> None:
     unsure = replace(found, unknowns={"threads": Unknown(8, 2, 16, "threads")})
     changes = {
         "fewer": Change(threads=2),
@@ -90,24 +90,28 @@ def test_what_the_server_may_have_already_is_not_ranked(found: Fit) -> None:
     compared = compare(unsure, changes, OPTIONS)
     by_name = {each.name: each for each in compared.variants}
     assert [name for name, each in by_name.items() if each.may_be_now] == ["fewer"]
-    assert "the server may have 16 threads already: see what was fitted" in by_name["many"].notes
+    assert "the server may have 16 threads already: see the fit" in by_name["many"].notes
     slow = replace(by_name["fewer"], values=[9 * value for value in by_name["fewer"].values])
     assert compared.verdict(slow, compared.now()) == "cannot be told"
     assert compared.verdict(slow, by_name["many"]) == "slower"
 
 
-def test_what_changes_nothing_is_no_difference(found: Fit) -> None:
-    told = conclusion(compare(found, {"channels": Change(channels=found.server.channels)}, OPTIONS))
-    assert told[0].startswith("channels: no difference (+0.0%)")
+def test_a_variant_without_effect_makes_no_difference(found: Fit) -> None:
+    result = conclusion(
+        compare(found, {"channels": Change(channels=found.server.channels)}, OPTIONS)
+    )
+    assert result[0].startswith("channels: no difference (+0.0%)")
     assert f"{found.server.threads} threads, 1 processor, 8" in as_it_is(found)
 
 
 def test_it_is_said_whether_the_server_was_the_same_in_both_halves(found: Fit) -> None:
     assert "was the same in both halves" in steadiness(found)
     slower = Drift(0.3, {"getattr": 0.1, "commit": 0.5, "write": 0.2, "lookup": -0.05})
-    told = steadiness(replace(found, drift=slower))
-    assert told.startswith("The server itself was slower in the second half")
-    assert "took 30% longer than such calls before (commit +50%, write +20%, getattr +10%)" in told
+    result = steadiness(replace(found, drift=slower))
+    assert result.startswith("The server itself was slower in the second half")
+    assert (
+        "took 30% longer than such calls before (commit +50%, write +20%, getattr +10%)" in result
+    )
     assert "quicker in the second half" in steadiness(replace(found, drift=Drift(-0.3, {})))
     assert "Too few calls came alone" in steadiness(replace(found, drift=Drift()))
 
@@ -118,7 +122,7 @@ def test_a_worse_prediction_ranks_less(compared: Comparison) -> None:
     assert "nothing is ranked" in promise(unsure)
 
 
-def test_what_cannot_be_compared_is_refused(found: Fit) -> None:
+def test_refuses_impossible_comparisons(found: Fit) -> None:
     with pytest.raises(ValueError, match="expected a variant"):
         compare(found, {}, OPTIONS)
     with pytest.raises(ValueError, match=r"variants\.now: expected another name"):
@@ -129,15 +133,15 @@ def test_what_cannot_be_compared_is_refused(found: Fit) -> None:
 
 
 def test_the_verdict_says_what_helps_most_or_that_nothing_does(compared: Comparison) -> None:
-    said = verdict(compared)
+    answer = verdict(compared)
     best = compared.variants[0].name
-    assert said.right == promise(compared)
-    assert said.compared.startswith(f"{best} is faster than the server as it is by ")
-    assert said.compared.endswith(", the most of 4 variants.")
-    assert said.to_do == f"Try {best} first."
+    assert answer.right == promise(compared)
+    assert answer.compared.startswith(f"{best} is faster than the server as it is by ")
+    assert answer.compared.endswith(", the most of 4 variants.")
+    assert answer.to_do == f"Try {best} first."
     slow = [each for each in compared.variants if each.name in (NOW, "locks")]
     none = verdict(replace(compared, variants=slow))
-    assert none.compared == "No variant can be told to be faster than the server as it is."
+    assert none.compared == "No variant is measurably faster than the server as it is."
 
 
 def test_the_page_shows_text_and_no_markup_of_others(found: Fit) -> None:
@@ -158,12 +162,12 @@ def test_a_capture_becomes_a_report(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run = command("what-if", folder, "--try", "memory=1G", "--config", config, "--out", out, *quick)
     assert (run.returncode, run.stderr) == (0, "")
-    order = ["Predicted for the half", "Fitted", "Variants, best first", "memory=1G: faster by"]
+    order = ["Accuracy", "Variants, best first", "memory=1G: faster by", "Predicted for the half"]
     places = [run.stdout.index(words) for words in order]
     assert places == sorted(places)
-    told = json.loads((out / "what-if.json").read_text())
-    assert told["ranked_pairs"] == [["memory=1G", "now"]]
-    assert told["variants"][0]["saturated"] > 0
+    result = json.loads((out / "what-if.json").read_text())
+    assert result["ranked_pairs"] == [["memory=1G", "now"]]
+    assert result["variants"][0]["saturated"] > 0
     rows = pq.read_table(out / "what-if.parquet").to_pylist()
     assert {row["variant"] for row in rows} == {"now", "memory=1G"}
     assert "memory=1G: faster by" in (out / "what-if.html").read_text()

@@ -15,12 +15,12 @@ from birthmark.storage.what_if.sample import Sample
 LOOKUP, READ, WRITE = (CLASSES.index(name) for name in ("lookup", "read", "write"))
 
 
-def calls(latency: Any, **told: Any) -> Sample:
+def calls(latency: Any, **result: Any) -> Sample:
     """Calls of these latencies, in μs, which came alone."""
     latency = np.asarray(latency, float)
     columns = {each.name: np.zeros(len(latency)) for each in fields(Sample)}
     columns |= {"latency": latency, "kind": np.full(len(latency), LOOKUP)}
-    return Sample(**columns | {name: np.asarray(value) for name, value in told.items()})
+    return Sample(**columns | {name: np.asarray(value) for name, value in result.items()})
 
 
 def test_calls_that_came_alone_tell_how_much_slower_a_server_was() -> None:

@@ -1,4 +1,7 @@
-"""Fits of simulated servers, whose unknowns are known."""
+"""Fits of simulated servers, whose unknowns are known.
+
+Tests also storage/what_if/.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ def test_a_fit_finds_the_server_again_that_gave_the_replies(calls: list[pa.Recor
     assert "threads" not in unknowns  # it was known
 
 
-def test_a_server_that_does_one_thing_at_a_time_is_told_from_one_that_does_eight() -> None:
+def test_distinguishes_a_server_with_one_thread_from_one_with_eight() -> None:
     options = FitOptions(resamples=5)
     for processors in (1, 8):
         slow = TRUE.model_copy(
@@ -79,7 +82,7 @@ def test_a_server_that_does_one_thing_at_a_time_is_told_from_one_that_does_eight
         assert (found.high < 8) if processors == 1 else (found.low > 1)
 
 
-def test_calls_of_a_connection_that_wait_for_one_another_are_told_from_those_that_do_not() -> None:
+def test_detects_whether_calls_of_a_connection_wait_for_one_another() -> None:
     options = FitOptions(resamples=5)
     for in_turn in (False, True):
         slow = {name: own.scaled(4) for name, own in TRUE.work.items()}
@@ -92,7 +95,7 @@ def test_calls_of_a_connection_that_wait_for_one_another_are_told_from_those_tha
         assert fitted_server.in_turn == in_turn
 
 
-def test_what_a_byte_takes_until_it_is_stable_is_told_by_commits_too() -> None:
+def test_commits_contribute_to_the_time_per_stable_byte() -> None:
     costly = TRUE.model_copy(update={"disk_write": lognormal(700, 0.3, 20.0)})
     made = capture(costly, 40_000, 7)
     found = estimate(sampled(made)).disk_write
@@ -107,7 +110,7 @@ def test_what_a_byte_takes_until_it_is_stable_is_told_by_commits_too() -> None:
     assert not np.isnan(dirty[kind == write]).any()
 
 
-def test_what_the_capture_does_not_tell_is_said(calls: list[pa.RecordBatch]) -> None:
+def test_reports_unknowns_without_evidence(calls: list[pa.RecordBatch]) -> None:
     warm = TRUE.model_copy(update={"memory": 1 << 40, "warm": 1.0})
     made = capture(warm, 8_000, 5)
     server, unknowns = fitted(sampled(made), made, KNOWN, QUICK)
@@ -146,7 +149,7 @@ def test_the_second_half_is_predicted_from_the_first(
     assert found.held_out.error("nothing", "mean") == float("inf")
 
 
-def test_the_bytes_that_calls_move_are_told_from_what_they_take_without() -> None:
+def test_separates_the_time_per_byte_from_the_fixed_time() -> None:
     random = np.random.default_rng(1)
     moved = random.choice([1000.0, 8000.0, 32000.0], 5000)
     latency = 80 * np.exp(0.3 * random.standard_normal(5000)) + 0.004 * moved

@@ -61,8 +61,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Fit:
 @pytest.fixture(scope="module")
 def compared(found: Fit) -> Comparison:
     changes = {"flat": Change(layout_hint="oracle", threads=8), "hot": ORACLE}
-    told = compare(found, changes, OPTIONS)
-    return replace(told, error=0.05)  # what is off here is the fit to a server that has no hints
+    result = compare(found, changes, OPTIONS)
+    return replace(result, error=0.05)  # what is off here is the fit to a server that has no hints
 
 
 def test_files_that_lie_together_need_shorter_ways_of_the_arm(compared: Comparison) -> None:
@@ -76,10 +76,10 @@ def test_files_that_lie_together_need_shorter_ways_of_the_arm(compared: Comparis
 
 
 def test_hints_are_compared_with_the_same_drive_without(compared: Comparison) -> None:
-    told = {sentence.split(":")[0]: sentence for sentence in conclusion(compared)}
-    assert told["hot"].startswith("hot: faster than hot, without hints by")
-    assert "an oracle, which no model is" in told["hot"]
-    assert told["flat"] == f"flat: {NO_ARM}"
+    result = {sentence.split(":")[0]: sentence for sentence in conclusion(compared)}
+    assert result["hot"].startswith("hot: faster than hot, without hints by")
+    assert "an oracle, unlike a model" in result["hot"]
+    assert result["flat"] == f"flat: {NO_ARM}"
     as_json = comparison_json(compared)
     assert [own.get("beside") for own in as_json["variants"] if own["name"] == "hot"] == [
         "hot, without hints"
@@ -87,13 +87,13 @@ def test_hints_are_compared_with_the_same_drive_without(compared: Comparison) ->
     assert as_json["untold"] == {"flat": NO_ARM}
 
 
-def test_what_differs_only_in_hints_is_taken_if_it_is_there() -> None:
+def test_uses_an_existing_variant_without_hints_as_the_baseline() -> None:
     changes = {"plain": Change(drive="cheetah9LP"), "hot": ORACLE}
     assert layouts(Server(), changes).beside == {"hot": "plain"}
     assert set(layouts(Server(), changes).changes) == {"plain", "hot"}
     on_drive = layouts(Server(drive="cheetah9LP"), {"hot": Change(layout_hint="oracle")})
     assert (on_drive.beside, set(on_drive.changes)) == ({}, {"hot"})
-    assert layouts(Server(), {"none": Change(layout_hint="Default")}).untold == {}
+    assert layouts(Server(), {"none": Change(layout_hint="Default")}).not_simulated == {}
 
 
 def test_hints_that_nobody_can_give_are_refused(found: Fit, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def test_files_are_met_when_they_died_each_once_and_none_of_another_server(tmp_p
     assert nobody.at(np.array([100]) + START_US)[0].tolist() == []
 
 
-def test_what_is_said_of_a_file_is_said_when_it_is_made() -> None:
+def test_a_file_s_hints_apply_at_its_birth() -> None:
     births = Births(np.array([10, 20, 20]), np.array([8, 1, 2]))
     assert births.at(np.array([20, 5, 20, 10, 30])).tolist() == [1, 0, 2, 8, 0]
     assert NO_BIRTHS.at(np.array([10, 20])).tolist() == [0, 0]

@@ -12,7 +12,9 @@ from birthmark.storage.what_if.operations import Numbers
 from tests.builders.served import dataset, lives, operations
 
 
-def told(folder: Path, rows: list[dict[str, int | str]], *files: dict[str, int]) -> pa.RecordBatch:
+def calls_of(
+    folder: Path, rows: list[dict[str, int | str]], *files: dict[str, int]
+) -> pa.RecordBatch:
     """Return the calls that a dataset of some calls has, each answered 5 μs after it came."""
     table = [
         dict.fromkeys(CALLS.names, 0)
@@ -36,7 +38,7 @@ def test_a_name_leads_to_a_file_and_a_removal_to_what_died_of_it(tmp_path: Path)
         {"op": "remove", "file": 1},
     ]
     died = [{"fh": 2, "died": 35}, {"fh": 4, "died": 45}]
-    found = told(tmp_path / "d", rows, *died)
+    found = calls_of(tmp_path / "d", rows, *died)
     file, target = found["file"].to_pylist(), found["target"].to_pylist()
     assert target[0] == file[2] == target[3]
     assert target[1] == file[4] != target[0]
@@ -45,7 +47,7 @@ def test_a_name_leads_to_a_file_and_a_removal_to_what_died_of_it(tmp_path: Path)
     assert found["directory"].to_pylist()[:2] == [0, 1]
 
 
-def test_a_number_is_forgotten_with_its_value_and_not_given_again() -> None:
+def test_a_number_is_removed_with_its_value_and_not_given_again() -> None:
     numbers = Numbers()
     assert numbers.of(pa.array([b"x", None, b"y", b"x"])).tolist() == [1, 0, 2, 1]
     numbers.forget(pa.array([b"x", b"never met"]))
@@ -58,11 +60,11 @@ def test_a_file_is_cut_only_by_calls_that_set_its_length(tmp_path: Path) -> None
         {"op": "setattr", "file": 1},
         {"op": "getattr", "file": 1, "end": 50},
     ]
-    assert told(tmp_path / "d", rows)["end"].to_pylist() == [100, UNKNOWN, 50]
+    assert calls_of(tmp_path / "d", rows)["end"].to_pylist() == [100, UNKNOWN, 50]
     table = operations(pa.RecordBatch.from_pylist([_row(60)], schema=CALLS))
     place = table.schema.get_field_index("set_size")
-    told_only = table.set_column(place, "set_size", pa.nulls(1, pa.uint64()))
-    (found,) = read(survey(dataset(tmp_path / "e", told_only)))
+    end_only = table.set_column(place, "set_size", pa.nulls(1, pa.uint64()))
+    (found,) = read(survey(dataset(tmp_path / "e", end_only)))
     assert found["end"].to_pylist() == [UNKNOWN], "a reply that tells a length sets none"
 
 
@@ -71,12 +73,12 @@ def _row(end: int) -> dict[str, int]:
     return row | {"class": CLASSES.index("setattr"), "replied": 5_000, "file": 1, "end": end}
 
 
-def test_connections_are_told_apart_by_client(tmp_path: Path) -> None:
+def test_distinguishes_connections_by_client(tmp_path: Path) -> None:
     rows: list[dict[str, int | str]] = [
         {"op": "getattr", "file": 1, "connection": own, "stream": user}
         for own, user in [(1, 1), (2, 1), (1, 2)]
     ]
-    found = told(tmp_path / "d", rows)
+    found = calls_of(tmp_path / "d", rows)
     connections, streams = found["connection"].to_pylist(), found["stream"].to_pylist()
     assert connections[0] == connections[2] != connections[1]
     assert len(set(streams)) == 3

@@ -40,8 +40,8 @@ def drawn(of: Comparison) -> str:
 
 def test_it_names_variants_errors_and_only_the_parts_that_matter() -> None:
     found = drawn(comparison(variant("more", 50, "transfer"), variant(NOW, 100, "lock")))
-    for told in ("more", NOW, "(off by 30%)", "(off by 0%)", PARTS["lock"]):
-        assert f"<!-- {told} -->" in found, told
+    for result in ("more", NOW, "(off by 30%)", "(off by 0%)", PARTS["lock"]):
+        assert f"<!-- {result} -->" in found, result
     assert PARTS["network"] not in found
 
 

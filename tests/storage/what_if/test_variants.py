@@ -92,7 +92,7 @@ def test_a_setting_of_another_read_ahead_is_refused(tmp_path: Path) -> None:
         questions(known, ["read_ahead_table=64/4"])
 
 
-def test_what_disks_take_is_told_in_place_of_what_is_assumed(tmp_path: Path) -> None:
+def test_given_disk_times_replace_the_assumed_ones(tmp_path: Path) -> None:
     text = '[variants.own]\nssd = true\ndisk_read_us = 60\ndisk_read_rate = "4G"\n'
     text += "[variants.faster]\ndisk_write_us = 20\n"
     found = questions(asked(tmp_path, text), []).variants

@@ -17,12 +17,12 @@ Life = Callable[..., dict[str, Any]]
 Table = Callable[..., pa.Table]
 
 
-def asked(name: bytes, second: float, told: bool = True, **columns: Any) -> dict[str, Any]:
-    """Return a row of the log; without `told` only the service knows when it was."""
+def asked(name: bytes, second: float, has_time: bool = True, **columns: Any) -> dict[str, Any]:
+    """Return a row of the log; without `has_time` only the service knows its time."""
     at = MONDAY + timedelta(seconds=second)
-    time = at if not told else MONDAY + timedelta(days=300)
+    time = at if not has_time else MONDAY + timedelta(days=300)
     own = {"model": "V", "kind": "rules", "point": "bounded", "name": name, "time": time}
-    return {**own, "create_time": at if told else None, **columns}
+    return {**own, "create_time": at if has_time else None, **columns}
 
 
 def joining(tolerance: float | None = None, matched: list[Matched] | None = None) -> Joining:
@@ -43,7 +43,7 @@ def pairs(found: Join) -> list[tuple[int, int]]:
 
 def test_a_row_joins_the_birth_of_its_name_near_its_time(life: Life, files_of: Table) -> None:
     lives = files_of(life(b"a", 10), life(b"b", 10), life(b"a", 100))
-    found = joined([asked(b"a", 99), asked(b"b", 9.5, told=False), asked(b"c", 10)], lives)
+    found = joined([asked(b"a", 99), asked(b"b", 9.5, has_time=False), asked(b"c", 10)], lives)
     assert pairs(found) == [(0, 2), (1, 1)]
     assert (found.asked, found.ambiguous, found.unmatched) == (3, 0, 1)
     assert joined([asked(b"a", 96)], lives).unmatched == 1
@@ -51,9 +51,7 @@ def test_a_row_joins_the_birth_of_its_name_near_its_time(life: Life, files_of: T
 
 
 @pytest.mark.parametrize("column", ["uid", "gid", "client", "dir_name"])
-def test_what_both_tell_must_agree_and_what_one_does_not_tell_may_be_anything(
-    column: str, life: Life, files_of: Table
-) -> None:
+def test_members_that_both_have_must_agree(column: str, life: Life, files_of: Table) -> None:
     kind = PREDICTIONS.field(column).type
     mine, other = (
         (5, 6) if pa.types.is_integer(kind) else pa.array(["x", "y"]).cast(kind).to_pylist()
@@ -109,5 +107,5 @@ def test_more_pairs_than_can_be_looked_at_are_refused(
 ) -> None:
     monkeypatch.setattr(module, "EDGES", 3)
     lives = files_of(life(b"a", 1), life(b"a", 2))
-    with pytest.raises(ValueError, match="a smaller tolerance has fewer"):
+    with pytest.raises(ValueError, match="a smaller tolerance gives fewer"):
         joined([asked(b"a", 1), asked(b"a", 2)], lives)

@@ -1,3 +1,5 @@
+"""Tests also training/learn/profile.py."""
+
 from __future__ import annotations
 
 import json
@@ -45,13 +47,13 @@ def changed(files: pa.Table, column: str, values: pa.Array) -> pa.Table:
 
 
 def planted(files: pa.Table, column: str, value: Any, every: int) -> pa.Table:
-    """Return files of which every so-manieth has a value."""
+    """Return files with a value in every n-th."""
     values = files[column].to_pylist()
     values[::every] = [value] * len(values[::every])
     return changed(files, column, pa.array(values))
 
 
-def told(learned: pa.Table, night: pa.Table, seconds: int) -> set[tuple[str, str, str]]:
+def reported_shifts(learned: pa.Table, night: pa.Table, seconds: int) -> set[tuple[str, str, str]]:
     found = shifts(profile(learned, seconds), night)
     assert found is not None
     return {(each.aspect, each.value, each.change) for each in found}
@@ -64,7 +66,7 @@ def stationary() -> Stationary:
 
 
 @pytest.mark.deep
-def test_where_nothing_changes_no_more_nights_are_told_of_than_said(
+def test_false_alarms_without_changes_keep_their_rate(
     stationary: Stationary,
 ) -> None:
     """At 1 in 20, not 1 in 365, so that a hundred nights tell."""
@@ -77,33 +79,37 @@ def test_where_nothing_changes_no_more_nights_are_told_of_than_said(
     assert pytest.approx(1 / 365) == ALPHA
 
 
-def test_a_new_suffix_a_vanished_one_and_another_mix_are_told(stationary: Stationary) -> None:
+def test_a_new_suffix_a_vanished_one_and_another_mix_are_reported(stationary: Stationary) -> None:
     before, night = stationary.day(), stationary.day()
-    assert ("suffix", "wal", "new") in told(before, planted(night, "name", b"new.wal", 12), 2)
-    assert ("suffix", "wal", "vanished") in told(planted(before, "name", b"x.wal", 12), night, 2)
-    assert ("user", "4711", "more") in told(
+    assert ("suffix", "wal", "new") in reported_shifts(
+        before, planted(night, "name", b"new.wal", 12), 2
+    )
+    assert ("suffix", "wal", "vanished") in reported_shifts(
+        planted(before, "name", b"x.wal", 12), night, 2
+    )
+    assert ("user", "4711", "more") in reported_shifts(
         planted(before, "uid", 4711, 50), planted(night, "uid", 4711, 5), 2
     )
-    assert ("mode", str(0o777), "fewer") in told(
+    assert ("mode", str(0o777), "fewer") in reported_shifts(
         planted(before, "mode", 0o777, 5), planted(night, "mode", 0o777, 50), 2
     )
 
 
-def test_what_changes_by_little_is_not_told_however_sure_it_is(stationary: Stationary) -> None:
+def test_a_small_change_is_not_reported_however_significant(stationary: Stationary) -> None:
     days = pa.concat_tables([stationary.day(number) for number in range(4)])
     night = planted(days, "client", "newcomer", 70)  # 1.4 of a hundred
-    assert not any(value == "newcomer" for _, value, _ in told(days, night, 2))
+    assert not any(value == "newcomer" for _, value, _ in reported_shifts(days, night, 2))
 
 
-def test_one_burst_is_not_told_as_a_change(stationary: Stationary) -> None:
+def test_one_burst_is_not_reported_as_a_change(stationary: Stationary) -> None:
     night = stationary.day()
     names = night["name"].to_pylist()
     names[: len(names) // 10] = [b"burst.tmp9"] * (len(names) // 10)
-    found = told(stationary.day(), changed(night, "name", pa.array(names)), 2)
+    found = reported_shifts(stationary.day(), changed(night, "name", pa.array(names)), 2)
     assert not any(value == "tmp9" for _, value, _ in found)
 
 
-def test_what_swings_from_day_to_day_must_change_by_more(stationary: Stationary) -> None:
+def test_a_value_with_daily_swings_must_change_by_more(stationary: Stationary) -> None:
     """A suffix that some days have and some have not is not new on the day after."""
     swinging, steady = (
         pa.concat_tables(
@@ -115,8 +121,8 @@ def test_what_swings_from_day_to_day_must_change_by_more(stationary: Stationary)
         for every in (lambda number: 5 if number % 2 else 10**9, lambda number: 10)
     )
     night = planted(stationary.day(), "name", b"a.swing", 3)
-    assert ("suffix", "swing", "more") in told(steady, night, 2)
-    assert ("suffix", "swing", "more") not in told(swinging, night, 2)
+    assert ("suffix", "swing", "more") in reported_shifts(steady, night, 2)
+    assert ("suffix", "swing", "more") not in reported_shifts(swinging, night, 2)
 
 
 def test_too_little_is_not_judged(stationary: Stationary) -> None:

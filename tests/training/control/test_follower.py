@@ -12,7 +12,7 @@ from birthmark.data import lives
 from birthmark.data.follow.run import Follower
 from birthmark.data.samples import DAYS
 from birthmark.data.settings import Following
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.trained import TrainedModel
@@ -54,9 +54,9 @@ def model(operations: pa.Table) -> TrainedModel:
 
 @pytest.fixture
 def registry(tmp_path: Path, model: TrainedModel) -> Registry:
-    kept = Registry(tmp_path / "registry")
-    kept.publish(model.save, SERVED)
-    return kept
+    stored = Registry(tmp_path / "registry")
+    stored.publish(model.save, SERVED)
+    return stored
 
 
 @pytest.fixture
@@ -78,25 +78,25 @@ def follow(trace: Path, out: Path, history: Path, registry: Registry) -> None:
             pass
 
 
-def told(history: Path) -> MovedThresholds:
+def thresholds_beside(history: Path) -> MovedThresholds:
     found = thresholds.read(thresholds.beside(history))
     assert found is not None
     return found
 
 
 def counted(found: MovedThresholds) -> list[int]:
-    """Return the outcomes where nothing is told: what else is depends on the follower's pace."""
+    """Return the outcomes without history: others depend on the follower's pace."""
     return [row.outcomes for row in found.thresholds if row.told == "nothing"]
 
 
-def test_what_became_of_the_files_moves_the_thresholds_of_what_is_published(
+def test_outcomes_move_the_thresholds_of_the_published_version(
     trace: Path, tmp_path: Path, history: Path, registry: Registry, model: TrainedModel
 ) -> None:
     follow(trace, tmp_path / "out", history, registry)
-    found = told(history)
+    found = thresholds_beside(history)
     assert (found.version, found.kind, found.bound) == (registry.current(), "forest", 0.01)
     rows = {(row.predicate, row.told): row for row in found.thresholds}
-    assert set(rows) == {(key, level) for key in KEYS[:2] for level in TOLD}
+    assert set(rows) == {(key, level) for key in KEYS[:2] for level in HISTORY_SCOPES}
     row = rows["size=zero", "nothing"]
     models = model.of_kind("forest")
     assert row.calibrated == models.point("size=zero", "nothing").bounded
@@ -110,23 +110,23 @@ def test_the_next_follower_goes_on_from_what_was_counted_unless_another_is_publi
     trace: Path, tmp_path: Path, history: Path, registry: Registry, model: TrainedModel
 ) -> None:
     follow(trace, tmp_path / "out", history, registry)
-    first = told(history)
+    first = thresholds_beside(history)
     follow(trace, tmp_path / "out", history, registry)  # it has ended: nothing new is there
-    assert told(history) == first
+    assert thresholds_beside(history) == first
     follow(trace, tmp_path / "other", history, registry)
-    assert counted(told(history)) == counted(first)
+    assert counted(thresholds_beside(history)) == counted(first)
     (tmp_path / "other" / ".control").replace(tmp_path / "again")
     again = tmp_path / "third"
     again.mkdir()
     (tmp_path / "again").replace(again / ".control")
     follow(trace, again, history, registry)  # the same traffic: it was counted
-    assert counted(told(history)) == counted(first)
+    assert counted(thresholds_beside(history)) == counted(first)
     registry.publish(model.save, SERVED)
     follow(trace, again / "new", history, registry)
-    assert told(history).version == registry.current() != first.version
+    assert thresholds_beside(history).version == registry.current() != first.version
 
 
-def test_what_was_kept_and_is_damaged_is_named_and_left(
+def test_a_damaged_state_is_named_and_ignored(
     trace: Path,
     tmp_path: Path,
     history: Path,
@@ -137,8 +137,10 @@ def test_what_was_kept_and_is_damaged_is_named_and_left(
     (tmp_path / "out" / ".control").write_bytes(b"no Arrow file")
     follow(trace, tmp_path / "out", history, registry)
     assert f"{tmp_path}/out/.control" in caplog.text
-    # whatever was told of a birth, it counts where nothing is
-    assert all(row.outcomes for row in told(history).thresholds if row.told == "nothing")
+    # a birth of any history scope counts for that without history
+    assert all(
+        row.outcomes for row in thresholds_beside(history).thresholds if row.told == "nothing"
+    )
 
 
 def test_births_that_the_control_has_no_time_for_are_left_out(
@@ -163,10 +165,10 @@ def test_births_that_the_control_has_no_time_for_are_left_out(
         while followed.go_on():
             pass
     assert control.skipped > 1000
-    assert all(row.outcomes <= 10 for row in told(history).thresholds)
+    assert all(row.outcomes <= 10 for row in thresholds_beside(history).thresholds)
 
 
-def test_without_a_published_model_nothing_is_told(
+def test_without_a_published_model_there_are_no_thresholds(
     trace: Path, tmp_path: Path, history: Path
 ) -> None:
     follow(trace, tmp_path / "out", history, Registry(tmp_path / "none"))
@@ -187,4 +189,6 @@ def test_a_predicate_that_abstains_regains_its_yes_by_evidence(
     monkeypatch.setattr(regaining, "MINUTE", 1)
     monkeypatch.setattr(regaining, "regained", lambda shares, bound: 9.0 if len(shares) else 0.0)
     follow(trace, tmp_path / "out", history, registry)
-    assert {row.predicate for row in told(history).thresholds if row.regained} == {"size=zero"}
+    assert {row.predicate for row in thresholds_beside(history).thresholds if row.regained} == {
+        "size=zero"
+    }

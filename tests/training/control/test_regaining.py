@@ -6,7 +6,7 @@ from birthmark.training.control.regaining import MINUTE, Regaining
 
 BOUND = 0.01
 A_MINUTE = 300
-"""So many outcomes are counted in each."""
+"""Number of outcomes in each minute."""
 
 
 def minutes_until_kept(share: float, most: int = 3000) -> int | None:
@@ -39,7 +39,7 @@ def test_a_burst_within_a_minute_is_one_event() -> None:
     assert len(regaining.shares) == 1
 
 
-def test_what_is_regained_stays() -> None:
+def test_a_regained_yes_stays() -> None:
     regaining = Regaining(BOUND, 0, 0, is_done=True)
     assert regaining.count(0, 0, 0)
     assert regaining.count(MINUTE, 100, 100)

@@ -55,7 +55,7 @@ def test_a_group_that_a_model_fails_shows_it(life: Make, files_of: Make) -> None
     grouping = groupings(files, files)[0]
     truth = np.ones(18, bool)
     known = np.arange(20) < 18
-    said = np.arange(18) % 2 == 1
-    rows = {row["group"]: row for row in break_down(grouping, known, truth, said, False)}
+    answers = np.arange(18) % 2 == 1
+    rows = {row["group"]: row for row in break_down(grouping, known, truth, answers, False)}
     assert (rows["1"]["n"], rows["1"]["correct"], rows["1"]["true_positives"]) == (9, 100, 100)
     assert (rows["0"]["n"], rows["0"]["correct"], rows["0"]["guess"]) == (9, 0, 0)

@@ -25,8 +25,8 @@ def test_scores_that_are_chances_lie_on_the_diagonal() -> None:
     x, y = of(rows, "calibration")
     numbers = np.array([row["n"] for row in rows if row["curve"] == "calibration"])
     assert numbers.sum() == len(SCORES)
-    kept = numbers > 300
-    assert y[kept] == pytest.approx(x[kept], abs=0.06)
+    stored = numbers > 300
+    assert y[stored] == pytest.approx(x[stored], abs=0.06)
     # of each bin, its own mean score and share of yes
     second = (SCORES > 0.1) & (SCORES <= 0.2)
     assert (x[1], y[1], numbers[1]) == pytest.approx(

@@ -47,9 +47,7 @@ def test_cost_is_the_count_and_an_eighth_for_each_block_moved(life: Make, files_
     assert (row["count"], row["cost"]) == (2, 4.0)
 
 
-def test_patterns_come_in_order_of_cost_and_only_the_first_are_kept(
-    life: Make, files_of: Make
-) -> None:
+def test_only_the_patterns_with_the_greatest_cost_are_listed(life: Make, files_of: Make) -> None:
     files = files_of(
         life(b"x.a"), life(b"x.b", bytes_read=8192 * 80), life(b"y.b"), life(b"x.c"), life(b"y.c")
     )

@@ -1,3 +1,5 @@
+"""Tests also training/evaluate/cases.py."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -21,8 +23,8 @@ Days = list[tuple[pa.Table, pa.Table]]
 def answers(hits: int, misses: int, alarms: int, rest: int) -> tuple[pa.Array, pa.Array]:
     """Return the truth and the predictions that make up these four counts."""
     truth = [True] * (hits + misses) + [False] * (alarms + rest)
-    said = [True] * hits + [False] * misses + [True] * alarms + [False] * rest
-    return pa.array(truth, pa.bool_()), pa.array(said, pa.bool_())
+    output = [True] * hits + [False] * misses + [True] * alarms + [False] * rest
+    return pa.array(truth, pa.bool_()), pa.array(output, pa.bool_())
 
 
 @pytest.mark.parametrize(
@@ -59,13 +61,13 @@ def test_the_guess_is_the_training_datas_answer_though_the_test_data_says_otherw
 
 def test_unknown_answers_count_only_as_unknown() -> None:
     truth = pa.array([True, None, False, None], pa.bool_())
-    said = pa.array([True, True, False, False], pa.bool_())
-    row = score(truth, said, True)
+    output = pa.array([True, True, False, False], pa.bool_())
+    row = score(truth, output, True)
     assert (row["n"], row["n_unknown"], row["n_true"], row["n_correct"]) == (2, 2, 1, 2)
     assert (row["n_true_positive"], row["n_false_positive"]) == (1, 0)
 
 
-def test_precision_and_recall_are_shares_of_yes_said_and_yes_true() -> None:
+def test_precision_and_recall_are_shares_of_predicted_and_true_yes() -> None:
     row = score(*answers(hits=6, misses=4, alarms=2, rest=8), False)
     assert (row["precision"], row["recall"]) == (75, 60)
 
@@ -118,7 +120,7 @@ def test_a_model_that_learned_monday_is_right_about_a_tuesday_like_it(days: Days
 
 
 def judged(seconds: float) -> dict[str, Any]:
-    """Return what is told of 3000 answers, of which each tenth is a false yes, so far apart."""
+    """Return the figures of 3000 answers at this interval, each tenth a false positive."""
     n = 3000
     wrong = np.arange(n) % 10 == 0
     times = (np.arange(n) * seconds * 1_000_000).astype(np.int64)

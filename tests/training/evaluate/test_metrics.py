@@ -1,3 +1,5 @@
+"""Tests also data/common/percentages.py."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -15,12 +17,12 @@ TIMES = np.sort(RANDOM.integers(0, 3600 * 1_000_000, 3000))
 
 
 def test_the_figures_are_those_of_scikit_learn() -> None:
-    said = SCORES >= 0.5
-    row = counts(TRUTH, said, False)
-    assert row["precision"] == pytest.approx(100 * precision_score(TRUTH, said))
-    assert row["recall"] == pytest.approx(100 * recall_score(TRUTH, said))
-    assert row["true_positives"] == pytest.approx(100 * np.mean(TRUTH & said))
-    assert row["true_positives"] + row["false_positives"] == pytest.approx(100 * said.mean())
+    answers = SCORES >= 0.5
+    row = counts(TRUTH, answers, False)
+    assert row["precision"] == pytest.approx(100 * precision_score(TRUTH, answers))
+    assert row["recall"] == pytest.approx(100 * recall_score(TRUTH, answers))
+    assert row["true_positives"] == pytest.approx(100 * np.mean(TRUTH & answers))
+    assert row["true_positives"] + row["false_positives"] == pytest.approx(100 * answers.mean())
     assert brier(TRUTH, SCORES) == pytest.approx(brier_score_loss(TRUTH, SCORES))
 
 
@@ -30,9 +32,9 @@ def test_the_brier_score_needs_no_two_answers() -> None:
 
 
 def test_every_interval_holds_its_own_figure() -> None:
-    said = SCORES >= 0.5
-    found = intervals(TRUTH, said, SCORES, blocks_of(TIMES), resamples=500)
-    row = {**counts(TRUTH, said, False), "brier": brier(TRUTH, SCORES)}
+    answers = SCORES >= 0.5
+    found = intervals(TRUTH, answers, SCORES, blocks_of(TIMES), resamples=500)
+    row = {**counts(TRUTH, answers, False), "brier": brier(TRUTH, SCORES)}
     for name in INTERVALS:
         low, high = found[f"{name}_low"], found[f"{name}_high"]
         assert low is not None
@@ -42,13 +44,13 @@ def test_every_interval_holds_its_own_figure() -> None:
 
 
 def test_intervals_are_the_same_for_the_same_seed_alone() -> None:
-    said, blocks = SCORES >= 0.5, blocks_of(TIMES)
-    one = intervals(TRUTH, said, SCORES, blocks, seed=4, resamples=200)
-    assert intervals(TRUTH, said, SCORES, blocks, seed=4, resamples=200) == one
-    assert intervals(TRUTH, said, SCORES, blocks, seed=5, resamples=200) != one
+    answers, blocks = SCORES >= 0.5, blocks_of(TIMES)
+    one = intervals(TRUTH, answers, SCORES, blocks, seed=4, resamples=200)
+    assert intervals(TRUTH, answers, SCORES, blocks, seed=4, resamples=200) == one
+    assert intervals(TRUTH, answers, SCORES, blocks, seed=5, resamples=200) != one
 
 
-def test_what_has_no_figure_has_no_interval() -> None:
+def test_without_a_figure_there_is_no_interval() -> None:
     never = np.zeros(3000, bool)
     found = intervals(TRUTH, never, SCORES, blocks_of(TIMES), resamples=50)
     assert found["precision_low"] is found["precision_high"] is None

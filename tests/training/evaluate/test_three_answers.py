@@ -18,7 +18,7 @@ MINUTE = 60_000_000
 
 
 def test_a_no_is_judged_by_its_own_bound() -> None:
-    """Of 4,000 files, 100 a minute, half are a no, and one no in a hundred is wrong."""
+    """With 4,000 files, 100 a minute, half are a no, and one no in a hundred is wrong."""
     n = 4000
     words = np.where(np.arange(n) % 2 == 0, WORDS.index("no"), WORDS.index("unsure"))
     truth = (np.arange(n) % 200 == 0) | (words == WORDS.index("unsure"))
@@ -32,7 +32,7 @@ def test_a_no_is_judged_by_its_own_bound() -> None:
     assert of_no(truth, words, blocks, bound=0.1)["no_standing"] == "above it today"
 
 
-def test_who_never_says_no_has_no_bound_to_break() -> None:
+def test_a_predicate_without_no_has_no_bound_to_break() -> None:
     unsure = np.full(100, WORDS.index("unsure"))
     found = of_no(np.ones(100, bool), unsure, blocks_of(np.arange(100) * MINUTE), bound=1.0)
     assert (found["decided"], found["right"], found["no_standing"]) == (0.0, None, None)
@@ -61,7 +61,7 @@ def test_every_answer_is_one_of_three(tested: tuple) -> None:
     assert len(table) == 2 * sum(len(own.predicates) for own in test.values())
 
 
-def test_of_what_is_decided_more_is_right_than_by_guessing(tested: tuple) -> None:
+def test_accuracy_when_decided_exceeds_the_majority_answer(tested: tuple) -> None:
     _, _, (table, _) = tested
     rows = [row for row in of_served(table, "rules", "bounded")["file"] if row["n_true"]]
     common = [row for row in rows if 0.2 < row["n_true"] / row["n"] < 0.8 and row["decided"] > 1]
@@ -71,7 +71,7 @@ def test_of_what_is_decided_more_is_right_than_by_guessing(tested: tuple) -> Non
         assert row["right"] > guess, row["predicate"]
 
 
-def test_it_is_about_as_likely_as_it_said_also_on_the_next_day(tested: tuple) -> None:
+def test_it_is_calibrated_on_the_next_day_too(tested: tuple) -> None:
     _, _, (_, reliability) = tested
     bins = reliability.to_pylist()
     assert len(bins) > 8
@@ -83,7 +83,7 @@ def test_it_is_about_as_likely_as_it_said_also_on_the_next_day(tested: tuple) ->
     assert bins[-1]["share"] > 0.8
 
 
-def test_what_answers_is_told_apart(tested: tuple) -> None:
+def test_the_served_kind_is_selected(tested: tuple) -> None:
     _, _, (table, _) = tested
     served = of_served(table, "rules", "accurate")
     assert served.keys() == {"file", "name"}

@@ -57,13 +57,13 @@ def test_a_day_without_creations_is_no_test(days: list[Path], tmp_path: Path) ->
     trace = tmp_path / "quiet.txt"
     trace.write_text("1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n")
     ingest([trace], tmp_path / "quiet")
-    with pytest.raises(ValueError, match="quiet: expected files whose creation is seen"):
+    with pytest.raises(ValueError, match="quiet: expected files with a visible creation"):
         windows(days[:1], tmp_path / "quiet", Settings())
 
 
 @pytest.mark.deep
 def test_the_command_prints_a_line_for_each_window_and_model(days: list[Path]) -> None:
-    arguments = ["windows", *map(str, days[:2]), "--test", str(days[2]), "--days", "1"]
+    arguments = ["evaluate", "windows", *map(str, days[:2]), "--test", str(days[2]), "--days", "1"]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
@@ -86,7 +86,7 @@ def test_the_command_takes_predicates_and_estimators_of_ones_own(
         parameters = { max_depth = 2 }
         """
     )
-    arguments = ["windows", str(days[0]), "--test", str(days[1]), "--days", "1"]
+    arguments = ["evaluate", "windows", str(days[0]), "--test", str(days[1]), "--days", "1"]
     arguments += ["--config", str(own), "--parquet", str(out)]
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0

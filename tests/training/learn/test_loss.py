@@ -40,7 +40,7 @@ def test_only_births_that_are_known_to_be_touched_are_counted_and_left_out(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, traces: list[str]) -> Path:
-    """Return two days, of which the second lost the reply to the first write."""
+    """Return two days; the second lost the reply to the first write."""
     folder = tmp_path_factory.mktemp("loss")
     lines = traces[1].splitlines(keepends=True)
     asked = next(line for line in lines if " C3 " in line and " write " in line)
@@ -81,15 +81,23 @@ def test_evaluate_leaves_touched_lives_out_and_says_how_many(folder: Path) -> No
     assert tested[0] - tested[1] == touched
     printed = run("evaluate", folder / "day1", "--registry", folder / "registry", "--without-loss")
     names = whole["loss"]["names"]
-    told = f"{counted(touched, 'files')} and {counted(names, 'names')}"
-    assert f"It may have touched {told}, left out." in printed
+    report = f"{counted(touched, 'files')} and {counted(names, 'names')}"
+    assert f"It may have affected {report}, left out." in printed
 
 
 @pytest.mark.deep
 def test_the_report_says_how_many_lives_were_left_out(folder: Path, tmp_path: Path) -> None:
     figures(folder)
     page = tmp_path / "page.html"
-    arguments = ["report", folder / "day1", "--registry", folder / "registry", "--out", page]
+    arguments = [
+        "evaluate",
+        "report",
+        folder / "day1",
+        "--registry",
+        folder / "registry",
+        "--out",
+        page,
+    ]
     run(*arguments, "--without-loss")
     assert re.search(r"names?, left out", page.read_text())
     run(*arguments)

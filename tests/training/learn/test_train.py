@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from birthmark.features import creates
-from birthmark.features.told import TOLD
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import FILE_PREDICATES, KINDS
 from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Settings
@@ -48,13 +48,13 @@ def test_the_manifest_says_what_was_learned_from(
 
 
 def test_a_period_without_a_birth_teaches_nothing(files_of: Make, names_of: Make) -> None:
-    with pytest.raises(TrainingError, match="monday: expected files whose creation is seen"):
+    with pytest.raises(TrainingError, match="monday: expected files with a visible creation"):
         fit(Lives(("monday",), files_of(), names_of()), Settings())
 
 
 @pytest.fixture(scope="module")
 def by_owner(life: Make, files_of: Make, names_of: Make) -> Lives:
-    """Return files of which the owner tells whether they stay empty, and the name tells nothing."""
+    """Return files that stay empty depending on the owner, not on the name."""
     rows = [
         life(b"file", 9.0 * number, 1, uid=1 + number % 2, max_size=number % 2 * 10)
         for number in range(200)
@@ -73,7 +73,7 @@ def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> N
     assert errors["rules"] >= 50
     assert errors["able"] == errors["best"] == 0
     assert manifest["serve"] == "best"
-    assert manifest["kinds"]["accurate"] == {"size=zero": dict.fromkeys(TOLD, "able")}
+    assert manifest["kinds"]["accurate"] == {"size=zero": dict.fromkeys(HISTORY_SCOPES, "able")}
     other = fit(by_owner, settings.model_copy(update={"serve": "name"}), EMPTY)[1]
     assert other["serve"] == "name"
     assert other["kinds"] == manifest["kinds"]
@@ -84,14 +84,14 @@ def test_where_all_abstain_what_is_best_at_the_other_point_answers(by_owner: Liv
     settings = Settings(trees=4, rounds=2)
     _, abstaining = fit(by_owner, settings, EMPTY)
     assert abstaining["held_out_errors"] == dict.fromkeys((*KINDS, BEST), 50)
-    able = {"size=zero": dict.fromkeys(TOLD, "able")}
+    able = {"size=zero": dict.fromkeys(HISTORY_SCOPES, "able")}
     assert abstaining["kinds"] == {"accurate": able, "bounded": able}
 
 
 def test_rules_serve_where_nothing_tells_which_kind_is_best(by_owner: Lives) -> None:
     _, unknown = fit(by_owner, Settings(trees=4, rounds=2, calibration=0), EMPTY)
     assert unknown["held_out_errors"] == {}
-    rules = {"size=zero": dict.fromkeys(TOLD, "rules")}
+    rules = {"size=zero": dict.fromkeys(HISTORY_SCOPES, "rules")}
     assert unknown["kinds"] == {"accurate": rules, "bounded": rules}
 
 

@@ -11,7 +11,7 @@ from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Training
 from birthmark.training.learn.train import Lives, fit
-from birthmark.training.nightly.candidate import succeed
+from birthmark.training.nightly.candidate import train_candidate
 from birthmark.training.nightly.compare import decide
 from birthmark.training.nightly.compare import test_first as first_test
 from birthmark.training.nightly.newest_day import newest
@@ -56,7 +56,7 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
     assert figures["n"].to_pylist() == [20] * len(figures)
 
 
-def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
+def test_the_published_models_history_extends_to_the_test(
     lives: Callable[..., Lives],
 ) -> None:
     champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
@@ -69,11 +69,11 @@ def test_the_published_model_is_told_of_what_was_seen_just_before_the_test(
         expected.follow(seen.files)
     decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     asked = tuesday.born(since=split).files
-    told = expected.follow(asked, champion.parameters["behind"])
-    assert champion.creates("file", asked)["history"].equals(told)
+    report = expected.follow(asked, champion.parameters["behind"])
+    assert champion.creates("file", asked)["history"].equals(report)
 
 
-def test_a_model_that_is_worse_by_more_than_the_margin_is_kept_aside(
+def test_a_model_worse_by_more_than_the_margin_is_set_aside(
     lives: Callable[..., Lives],
 ) -> None:
     """The candidate sees no .zero before the newest quarter; the champion saw them on Monday."""
@@ -106,13 +106,13 @@ def by_owner(life: Make, files_of: Make, names_of: Make) -> Callable[[int], Live
     return make
 
 
-def test_what_is_compared_is_the_kind_that_the_successor_will_answer_with(
+def test_the_comparison_is_of_the_kind_to_be_served(
     by_owner: Callable[[int], Lives],
 ) -> None:
     settings = SMALL.model_copy(update={"point": "accurate"})
-    monday, _ = succeed(None, by_owner(0), settings, EMPTY)
+    monday, _ = train_candidate(None, by_owner(0), settings, EMPTY)
     champion = Stored("monday", monday.manifest, monday.model)
-    candidate, decision = succeed(champion, by_owner(1), settings, EMPTY)
+    candidate, decision = train_candidate(champion, by_owner(1), settings, EMPTY)
     assert candidate.manifest["serve"] == candidate.card.content["serve"] == "best"
     assert (decision.champion, decision.candidate) == (100, 100)
     arguments = monday.model, monday.manifest, by_owner(2), settings, EMPTY

@@ -11,7 +11,7 @@ from birthmark.data.datasets.tables import read_table
 from birthmark.data.follow.run import Follower, follow
 from birthmark.data.ingest.run import ingest
 from birthmark.data.settings import Following
-from birthmark.training.config import Config, Datasets, Engine, Followed, Place, Training
+from birthmark.training.config import Config, Datasets, Engine, Followed, RegistryConfig, Training
 from birthmark.training.nightly import run as nightly
 from birthmark.training.nightly.followed import take_in_hours
 from birthmark.training.nightly.intake import check, datasets
@@ -41,11 +41,11 @@ def test_hours_make_the_dataset_that_ingest_makes(tmp_path: Path, traces: list[s
     assert take_in_hours(tmp_path / "followed", tmp_path / "datasets") is None
     (dataset,) = datasets(tmp_path / "datasets")
     check(made)
-    told = json.loads((made / "intake.json").read_bytes())["summary"]
+    report = json.loads((made / "intake.json").read_bytes())["summary"]
     (record,) = (tmp_path / "ingested" / "ingests").iterdir()
     ingested = json.loads(record.read_bytes())
     for name in ("records_in", "records_out", "procedures", "rows", "period", "loss"):
-        assert told[name] == ingested[name]
+        assert report[name] == ingested[name]
     assert sum(dataset.births.values()) > 50
 
 
@@ -80,7 +80,7 @@ def test_a_night_trains_from_followed_hours(tmp_path: Path, traces: list[str]) -
     config = Config(
         follow=Followed(datasets=tmp_path / "followed"),
         datasets=Datasets(directory=tmp_path / "datasets"),
-        registry=Place(directory=tmp_path / "registry"),
+        registry=RegistryConfig(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
         engine=Engine(workers=1),
     )
@@ -103,7 +103,7 @@ def test_hours_that_were_taken_in_are_removed_when_they_are_old_but_never_the_la
     config = Config(
         follow=Followed(datasets=out),
         datasets=Datasets(directory=directory, keep_days=1),
-        registry=Place(directory=tmp_path / "registry"),
+        registry=RegistryConfig(directory=tmp_path / "registry"),
         training=Training(window_days=1),
     )
     registry = Registry(config.registry.directory)

@@ -60,16 +60,16 @@ def test_a_quiet_day_among_others_is_no_reason() -> None:
     assert found(*days, dataset(6, 0)) == ([f"day{day}" for day in range(7)], set())
 
 
-def test_a_gap_longer_than_the_window_is_told_as_long_as_the_window_begins_behind_it() -> None:
+def test_a_gap_longer_than_the_window_is_reported_while_the_window_begins_after_it() -> None:
     before = [dataset(0, 50), dataset(1, 50)]
     seen = horizon([*before, dataset(20, 50)], 7, 0.1, NOW)
     assert seen is not None
     assert [each.path.name for each in seen.window] == ["day20"]
     assert seen.gap == (
-        "no births from 2001-10-23 to 2001-11-11, longer than the window of 7 days: what was before"
-        " is not learned from"
+        "no births from 2001-10-23 to 2001-11-11, longer than the window of 7 days: earlier"
+        " births are not used"
     )
-    for day in (8, 9):  # a week and a day, of which the window reaches over the first
+    for day in (8, 9):  # a week and a day; the window includes the first
         seen = horizon([*before, dataset(day, 50)], 7, 0.1, NOW)
         assert seen is not None
         assert (seen.gap is None) == (day == 8)

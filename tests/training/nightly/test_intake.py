@@ -15,8 +15,10 @@ from birthmark.training.config import Server, Traces
 from birthmark.training.nightly.intake import datasets, new_traces, take_in, waiting
 
 
-def settings(tmp_path: Path, settle: float = 0) -> Traces:
-    return Traces(files=[str(tmp_path / "*.txt"), str(tmp_path / "m*")], settle_seconds=settle)
+def settings(tmp_path: Path, clean_up_interrupted: float = 0) -> Traces:
+    return Traces(
+        files=[str(tmp_path / "*.txt"), str(tmp_path / "m*")], settle_seconds=clean_up_interrupted
+    )
 
 
 @pytest.fixture
@@ -58,12 +60,12 @@ def test_a_trace_that_has_changed_is_new(tmp_path: Path, monday: Path, directory
 def test_a_trace_that_may_still_be_growing_is_left_for_the_next_night(
     tmp_path: Path, monday: Path, directory: Path
 ) -> None:
-    assert new_traces(settings(tmp_path, settle=300), directory) == {}
-    assert waiting(settings(tmp_path, settle=300), directory) == [str(monday)]
+    assert new_traces(settings(tmp_path, clean_up_interrupted=300), directory) == {}
+    assert waiting(settings(tmp_path, clean_up_interrupted=300), directory) == [str(monday)]
     earlier = time.time() - 301
     os.utime(monday, (earlier, earlier))
-    assert waiting(settings(tmp_path, settle=300), directory) == []
-    assert len(new_traces(settings(tmp_path, settle=300), directory)) == 1
+    assert waiting(settings(tmp_path, clean_up_interrupted=300), directory) == []
+    assert len(new_traces(settings(tmp_path, clean_up_interrupted=300), directory)) == 1
 
 
 def test_a_directory_that_the_glob_matches_is_no_trace(
@@ -138,7 +140,7 @@ def test_traces_of_several_servers_become_a_dataset_for_each_server_and_day(
     assert new_traces(Traces(settle_seconds=0), directory, servers) == {}
 
 
-def test_what_was_decoded_before_a_run_was_killed_is_not_decoded_again(
+def test_traces_decoded_by_a_killed_run_are_not_decoded_again(
     tmp_path: Path, monday: Path, directory: Path
 ) -> None:
     found = new_traces(settings(tmp_path), directory)

@@ -38,7 +38,7 @@ def test_a_quiet_hour_at_either_end_leaves_a_day_complete(seen: Callable[..., Li
         assert complete_day(seen(begin, end), "UTC") is None, (begin, end)
 
 
-def test_of_one_day_that_has_none_before_it_the_newest_quarter_serves(
+def test_a_single_day_is_replaced_by_its_newest_quarter(
     seen: Callable[..., Lives],
 ) -> None:
     assert newest(seen(0, 23.5), "UTC") == Period(MONDAY + 18 * HOUR)
@@ -50,13 +50,13 @@ def test_days_are_those_of_the_time_zone(seen: Callable[..., Lives]) -> None:
     assert found == Period(MONDAY + 15 * HOUR, MONDAY + 39 * HOUR, "2001-10-23")
 
 
-def test_of_the_day_only_what_is_after_the_last_lesson_counts(
+def test_only_the_part_of_the_day_after_the_training_data_counts(
     seen: Callable[..., Lives],
 ) -> None:
-    lesson = MONDAY + 26 * HOUR
-    found = newest(seen(0, 50), "UTC", lesson)
+    learned = MONDAY + 26 * HOUR
+    found = newest(seen(0, 50), "UTC", learned)
     assert found is not None
-    assert found.since == lesson + timedelta(microseconds=1)
+    assert found.since == learned + timedelta(microseconds=1)
     assert newest(seen(0, 50), "UTC", MONDAY + 48 * HOUR) is None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from birthmark.data.common import durable
-from birthmark.training.config import Config, Datasets, Place, Traces, Training
+from birthmark.training.config import Config, Datasets, RegistryConfig, Traces, Training
 from birthmark.training.nightly.intake import INTAKE, Dataset, known
 from birthmark.training.nightly.retention import removable, remove
 from birthmark.training.registry.versions import Registry
@@ -27,7 +27,7 @@ def configured(place: Path, days: float | None = None, versions: int | None = No
     return Config(
         traces=Traces(files=[str(place / "*")]),
         datasets=Datasets(directory=place / "datasets", keep_days=days),
-        registry=Place(directory=place / "registry", keep_versions=versions),
+        registry=RegistryConfig(directory=place / "registry", keep_versions=versions),
         training=Training(window_days=3),
     )
 
@@ -47,8 +47,8 @@ def made(place: Path, days: int) -> list[Dataset]:
 
 def learned(registry: Registry, *datasets: str, compared_with: str | None = None) -> str:
     """Publish a version that learned from these."""
-    told = {"trained_on": {"datasets": datasets}, "compared_with": compared_with}
-    return registry.publish(lambda to: (to / "part").write_text("part"), told)
+    report = {"trained_on": {"datasets": datasets}, "compared_with": compared_with}
+    return registry.publish(lambda to: (to / "part").write_text("part"), report)
 
 
 def names(datasets: Sequence[Path]) -> list[str]:
@@ -77,7 +77,7 @@ def test_datasets_go_by_their_age_but_never_what_the_published_model_learned_fro
     assert names(removable(config, registry, held).datasets) == ["day1", "day2", "day3"]
 
 
-def test_what_is_gone_is_not_taken_in_again(tmp_path: Path, registry: Registry) -> None:
+def test_removed_datasets_are_not_ingested_again(tmp_path: Path, registry: Registry) -> None:
     held, config = made(tmp_path, 9), configured(tmp_path, days=4)
     before = known(tmp_path / "datasets")
     remove(config, registry, removable(config, registry, held))
@@ -117,8 +117,8 @@ def test_the_last_followed_dataset_stays_by_which_the_next_knows_its_lives(
     held, config = made(tmp_path, 9), configured(tmp_path, days=4)
     for number in (0, 1):
         path = tmp_path / "datasets" / f"day{number}" / INTAKE
-        told = json.loads(path.read_text()) | {"followed_until": number}
-        path.write_text(json.dumps(told))
+        report = json.loads(path.read_text()) | {"followed_until": number}
+        path.write_text(json.dumps(report))
     assert names(removable(config, registry, held).datasets) == ["day0", "day2", "day3"]
 
 
@@ -137,6 +137,6 @@ def test_versions_go_but_not_those_that_the_published_one_rests_on(
     assert registry.current() == current
 
 
-def test_no_fewer_days_are_kept_than_are_learned_from(tmp_path: Path) -> None:
+def test_the_training_window_is_always_retained(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no less than training\.window_days"):
         configured(tmp_path, days=2.5)

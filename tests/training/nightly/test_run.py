@@ -1,3 +1,5 @@
+"""Tests also training/nightly/candidate.py."""
+
 from __future__ import annotations
 
 import json
@@ -15,7 +17,15 @@ import pytest
 from birthmark.data.common import durable
 from birthmark.data.prediction_log import PREDICTIONS
 from birthmark.predictor import TrainedModel
-from birthmark.training.config import Audit, Config, Datasets, Engine, Place, Traces, Training
+from birthmark.training.config import (
+    Audit,
+    Config,
+    Datasets,
+    Engine,
+    RegistryConfig,
+    Traces,
+    Training,
+)
 from birthmark.training.nightly import candidate, intake
 from birthmark.training.nightly import run as nightly
 from birthmark.training.nightly.compare import Decision
@@ -36,7 +46,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tmp_path(place: Path) -> Path:
-    """Return an empty directory, of the same name for every test: what is kept names its traces."""
+    """Return an empty directory with a fixed name, because stored results name its traces."""
     return emptied(place)
 
 
@@ -47,7 +57,7 @@ def emptied(place: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kept(place: Path, traces: list[str]) -> tuple[Night, Path]:
+def finished_night(place: Path, traces: list[str]) -> tuple[Night, Path]:
     """Return the first night and a copy of what it left."""
     (emptied(place) / "day0.txt").write_text(traces[0])
     night = run(configured(place))
@@ -55,9 +65,9 @@ def kept(place: Path, traces: list[str]) -> tuple[Night, Path]:
 
 
 @pytest.fixture
-def first(kept: tuple[Night, Path], tmp_path: Path) -> Night:
+def first(finished_night: tuple[Night, Path], tmp_path: Path) -> Night:
     """Return the first night, after which all is as it left it."""
-    night, copy = kept
+    night, copy = finished_night
     shutil.copytree(copy, tmp_path, dirs_exist_ok=True)
     return night
 
@@ -71,7 +81,7 @@ def configured(tmp_path: Path) -> Config:
     return Config(
         traces=Traces(files=[str(tmp_path / "*.txt")], settle_seconds=0),
         datasets=Datasets(directory=tmp_path / "datasets"),
-        registry=Place(directory=tmp_path / "registry"),
+        registry=RegistryConfig(directory=tmp_path / "registry"),
         training=Training(trees=4, rounds=2),
         engine=Engine(workers=1),
     )
@@ -140,6 +150,17 @@ def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_
     assert {row["n"] for row in manifest["figures"] if row["predicate"] == "lock"} == {30}
 
 
+def test_each_night_leaves_a_page_about_its_day_with_what_the_model_answered(
+    first: Night, config: Config, registry: Registry, bring: Bring
+) -> None:
+    bring(1)
+    night = run(config)
+    assert (len(first.pages), night.pages) == (1, night.datasets)
+    page = (registry.read("day.html") or b"").decode()
+    assert page == (config.datasets.directory / night.datasets[0] / "day.html").read_text()
+    assert "Accuracy of the model:" in page
+
+
 def test_nights_that_train_one_kind_test_report_compare_and_reproduce_it(
     config: Config, bring: Bring, registry: Registry
 ) -> None:
@@ -173,38 +194,38 @@ def test_a_night_removes_what_is_older_than_the_configuration_keeps(
     assert [night.pruned for night in nights] == [[], [], [nights[0].version]]
     assert not (config.datasets.directory / nights[0].datasets[0]).exists()
     assert registry.versions() == [nights[1].version, nights[2].version]
-    told = known(registry)
-    assert (told.did["removed"], told.did["pruned"]) == (1, 1)
+    report = known(registry)
+    assert (report.did["removed"], report.did["pruned"]) == (1, 1)
     again = run(config)
     assert (again.traces, again.removed, again.pruned) == (0, [], [])
 
 
 def known(registry: Registry) -> NightState:
-    told = read(registry)
-    assert told is not None
-    return told
+    report = read(registry)
+    assert report is not None
+    return report
 
 
 def test_a_night_keeps_what_came_of_it(first: Night, registry: Registry) -> None:
-    told = known(registry)
-    assert (told.outcome, told.failures) == ("done", 0)
-    assert told.did["traces"] == told.did["datasets"] == told.did["versions"] == 1
-    assert told.did["operations"] > 0
-    assert told.decision == "nothing was published before"
+    report = known(registry)
+    assert (report.outcome, report.failures) == ("done", 0)
+    assert report.did["traces"] == report.did["datasets"] == report.did["versions"] == 1
+    assert report.did["operations"] > 0
+    assert report.decision == "nothing was published before"
     parts = registry.manifest(str(first.version))["parts"].values()
-    assert told.written > sum(part["size"] for part in parts)
-    assert told.held["registry"] > told.held["datasets"] > 0
+    assert report.written > sum(part["size"] for part in parts)
+    assert report.held["registry"] > report.held["datasets"] > 0
 
 
 def test_a_night_that_fails_leaves_why(
     config: Config, bring: Bring, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bring(0)
-    monkeypatch.setattr(nightly, "succeed", Mock(side_effect=ValueError("no luck")))
+    monkeypatch.setattr(nightly, "train_candidate", Mock(side_effect=ValueError("no luck")))
     with pytest.raises(ValueError, match="no luck"):
         run(config)
-    told = known(registry)
-    assert (told.outcome, told.why, told.failures) == ("failed", "no luck", 1)
+    report = known(registry)
+    assert (report.outcome, report.why, report.failures) == ("failed", "no luck", 1)
 
 
 def test_a_second_run_in_a_row_changes_nothing(
@@ -219,7 +240,7 @@ def test_a_second_run_in_a_row_changes_nothing(
         assert state(tmp_path) == before
 
 
-def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
+def test_a_worse_model_is_set_aside_with_the_reason_and_not_trained_again(
     first: Night,
     config: Config,
     bring: Bring,
@@ -236,7 +257,7 @@ def test_a_worse_model_is_kept_aside_with_the_reason_and_not_trained_again(
     assert run(config).version is None
 
 
-def test_while_a_version_is_pinned_candidates_are_kept_aside_and_the_night_says_so(
+def test_while_a_version_is_pinned_candidates_are_set_aside_and_the_night_reports_it(
     first: Night, config: Config, bring: Bring, registry: Registry
 ) -> None:
     registry.pin()
@@ -276,7 +297,7 @@ class KilledError(Exception):
 
 
 RESULTS = ("trace", "dataset", "ledger", "report", "figures", "version", "history", "pointer")
-"""What a night's run leaves, in this order, each by a rename."""
+"""The files that a night writes, in this order, each by a rename."""
 
 
 @pytest.mark.parametrize("step", range(len(RESULTS)), ids=RESULTS)
@@ -339,7 +360,7 @@ def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
         run(config)
 
 
-def test_what_was_served_is_audited_once_with_each_new_dataset(
+def test_served_predictions_are_audited_once_with_each_new_dataset(
     first: Night, config: Config, bring: Bring, registry: Registry, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
@@ -355,11 +376,13 @@ def test_what_was_served_is_audited_once_with_each_new_dataset(
     bring(1)
     second = run(config)
     assert second.audited == [*first.datasets, *second.datasets]
-    kept = json.loads((registry.path / "audits" / f"{second.datasets[0]}.json").read_text())
-    assert kept["version"] == first.version
-    (figures,) = kept["figures"]
+    finished_night = json.loads(
+        (registry.path / "audits" / f"{second.datasets[0]}.json").read_text()
+    )
+    assert finished_night["version"] == first.version
+    (figures,) = finished_night["figures"]
     assert (figures["predicate"], figures["n"], figures["n_correct"]) == ("lock", 1, 1)
-    assert kept["drift"] == []
+    assert finished_night["drift"] == []
     assert (second.breaches, run(config).audited) == ({}, [])
 
 
@@ -439,7 +462,7 @@ def test_records_of_every_far_year_keep_no_other_trace_waiting(
     assert night.current == night.version is not None
 
 
-def test_a_dataset_of_few_births_at_a_wrong_time_is_told_and_left_out_until_others_agree(
+def test_a_dataset_of_few_births_at_a_wrong_time_is_left_out_until_others_agree(
     first: Night,
     config: Config,
     bring: Bring,
@@ -448,12 +471,12 @@ def test_a_dataset_of_few_births_at_a_wrong_time_is_told_and_left_out_until_othe
     registry: Registry,
 ) -> None:
     (tmp_path / "a.txt").write_text(shifted(traces[0], 5000, 2))
-    said: list[str] = []
-    night = nightly.nightly(config, said.append)
+    output: list[str] = []
+    night = nightly.nightly(config, output.append)
     (name,) = night.datasets
     assert (night.version, night.tested, night.current) == (None, [], first.version)
     assert night.left_out[name].startswith("1 birth in the 7 days to 2015-")
-    assert f"leaving out {name}: {night.left_out[name]}" in said
+    assert f"leaving out {name}: {night.left_out[name]}" in output
     bring(1)
     second = run(config)
     both_days_are_learned(second, config, registry)
@@ -468,27 +491,25 @@ def test_a_dataset_after_the_clock_is_left_out_until_the_clock_is_there(
     early = datetime(2001, 10, 22, tzinfo=UTC)
     night = nightly.nightly(config, now=early)
     assert (night.version, night.current, night.tested) == (None, first.version, [])
-    assert night.left_out == {
-        night.datasets[0]: "reaches to 2001-10-23 00:29, after this host's clock"
-    }
+    assert night.left_out == {night.datasets[0]: "ends at 2001-10-23 00:29, after this host's time"}
     later = nightly.nightly(config, now=early + timedelta(days=1))
     assert (later.tested, later.trained_on) == (night.datasets, [*first.datasets, *night.datasets])
 
 
-def test_a_gap_longer_than_the_window_is_told_and_not_learned_across(
+def test_a_gap_longer_than_the_window_is_reported_and_ends_the_training_data(
     first: Night, config: Config, tmp_path: Path, traces: list[str], registry: Registry
 ) -> None:
     (tmp_path / "late.txt").write_text(shifted(traces[1], 30))
-    said: list[str] = []
-    night = nightly.nightly(config, said.append)
+    output: list[str] = []
+    night = nightly.nightly(config, output.append)
     assert night.trained_on == night.datasets
-    assert "training on 1 dataset" in said
-    assert night.gap in said
+    assert "training on 1 dataset" in output
+    assert night.gap in output
     assert str(night.gap).startswith("no births from 2001-10-22 to 2001-11-22, longer than")
     assert night.current == night.version
 
 
-def test_a_candidate_of_far_fewer_files_is_published_only_when_one_is_told_to(
+def test_a_candidate_of_far_fewer_files_is_published_only_on_request(
     first: Night, config: Config, tmp_path: Path, traces: list[str], registry: Registry
 ) -> None:
     shutil.rmtree(config.datasets.directory / first.datasets[0])

@@ -1,4 +1,4 @@
-"""What came of a night is kept, however it ended."""
+"""The state of a night is recorded, however it ended."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from birthmark.training.nightly.state import (
     LATE,
     NIGHTS,
     STATE,
-    Keeper,
     NightState,
-    kept,
+    Recorder,
     read,
+    recording,
 )
 from birthmark.training.registry.versions import Registry, RegistryError
 
@@ -42,17 +42,17 @@ def known(registry: Registry) -> NightState:
     return found
 
 
-def test_of_a_registry_without_a_night_nothing_is_known(registry: Registry) -> None:
+def test_a_registry_without_a_night_has_no_state(registry: Registry) -> None:
     assert read(registry) is None
 
 
 def test_a_night_that_is_done_tells_when_how_long_and_what_it_wrote(
     registry: Registry, datasets: Path
 ) -> None:
-    with kept(registry, datasets) as keeper:
+    with recording(registry, datasets) as recorder:
         assert known(registry).is_open
-        keeper.tell({"traces": 2}, "no worse", ["monday"], None)
-        keeper.end("done")
+        recorder.add({"traces": 2}, "no worse", ["monday"], None)
+        recorder.end("done")
     night = known(registry)
     assert (night.outcome, night.why, night.failures) == ("done", None, 0)
     assert night.ended == night.succeeded
@@ -68,34 +68,34 @@ def test_a_night_that_is_done_tells_when_how_long_and_what_it_wrote(
 def test_a_night_that_fails_says_why_and_keeps_when_one_last_succeeded(
     registry: Registry, datasets: Path
 ) -> None:
-    with kept(registry, datasets) as keeper:
-        keeper.end("refused")
+    with recording(registry, datasets) as recorder:
+        recorder.end("refused")
     before = known(registry)
     for number in (1, 2):
-        with pytest.raises(OSError, match="no room"), kept(registry, datasets):
+        with pytest.raises(OSError, match="no room"), recording(registry, datasets):
             raise OSError(28, "no room", "/srv/datasets")
         night = known(registry)
         assert (night.outcome, night.why) == ("failed", "/srv/datasets: no room")
         assert (night.succeeded, night.failures) == (before.succeeded, number)
-    with kept(registry, datasets) as keeper:
-        keeper.end("done")
+    with recording(registry, datasets) as recorder:
+        recorder.end("done")
     assert known(registry).failures == 0
 
 
 def test_a_night_that_was_killed_is_one_that_failed(registry: Registry, datasets: Path) -> None:
-    Keeper(registry, datasets)  # and nothing more is heard of it
+    Recorder(registry, datasets)  # and nothing more is heard of it
     night = known(registry)
     assert (night.is_open, night.ended, night.failures) == (True, None, 0)
-    Keeper(registry, datasets)
+    Recorder(registry, datasets)
     assert known(registry).failures == 1
 
 
-def test_a_night_goes_on_where_its_state_cannot_be_kept(datasets: Path, tmp_path: Path) -> None:
+def test_a_night_continues_if_its_state_cannot_be_saved(datasets: Path, tmp_path: Path) -> None:
     (tmp_path / "registry").write_text("a file where a directory should be")
-    with kept(Registry(tmp_path / "registry"), datasets) as keeper:
-        keeper.end("done")
-    assert keeper.trouble is not None
-    assert "registry" in keeper.trouble
+    with recording(Registry(tmp_path / "registry"), datasets) as recorder:
+        recorder.end("done")
+    assert recorder.trouble is not None
+    assert "registry" in recorder.trouble
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b'{"format": 2}', b'{"format": 1, "began": 7}'])
@@ -105,8 +105,8 @@ def test_a_damaged_state_is_named_and_costs_no_night(
     registry.write(STATE, content)
     with pytest.raises(RegistryError, match=r"nightly\.json: expected the state of a night"):
         read(registry)
-    with kept(registry, datasets) as keeper:
-        keeper.end("done")
+    with recording(registry, datasets) as recorder:
+        recorder.end("done")
     assert known(registry).outcome == "done"
 
 
@@ -120,8 +120,8 @@ def test_it_says_when_it_is_late_and_where_room_is_short() -> None:
 
 
 def test_it_is_json_for_other_programs(registry: Registry, datasets: Path) -> None:
-    with kept(registry, datasets) as keeper:
-        keeper.end("done")
-    told = json.loads(registry.read(STATE) or b"")
-    assert told["format"] == 1
-    assert datetime.fromisoformat(told["began"]) <= datetime.fromisoformat(told["ended"])
+    with recording(registry, datasets) as recorder:
+        recorder.end("done")
+    report = json.loads(registry.read(STATE) or b"")
+    assert report["format"] == 1
+    assert datetime.fromisoformat(report["began"]) <= datetime.fromisoformat(report["ended"])

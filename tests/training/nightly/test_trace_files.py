@@ -1,4 +1,4 @@
-"""A directory that cannot be looked into is not taken for one without traces."""
+"""An inaccessible directory does not count as one without traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.training.config import Config, Datasets, Engine, Place, Traces
+from birthmark.training.config import Config, Datasets, Engine, RegistryConfig, Traces
 from birthmark.training.nightly.run import nightly
 from birthmark.training.nightly.trace_files import unmatched, unreachable
 
@@ -27,13 +27,20 @@ def place() -> Iterator[Path]:
 
 
 @pytest.fixture
-def somebody() -> Iterator[None]:
-    """Be a user whom permissions bind, as they do not bind the superuser."""
+def somebody(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Be a user whom permissions bind, as they do not bind the superuser.
+
+    What a test changes by ``monkeypatch``, such as the folder, is put back afterwards, by the user
+    who was there before: nobody else may be able to enter it.
+    """
+    del monkeypatch
     before = os.geteuid()
     if before == 0:
         os.seteuid(NOBODY)
-    yield
-    os.seteuid(before)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
 
 
 def shut(path: Path, mode: int = 0) -> Path:
@@ -47,7 +54,7 @@ def shut(path: Path, mode: int = 0) -> Path:
 def test_a_directory_that_is_closed_is_named(place: Path, glob: str) -> None:
     traces = str(shut(place / "traces"))
     assert unreachable([str(place / glob)]) == {
-        traces: f"{traces}: is closed to the user that this runs as; expected to find traces there"
+        traces: f"{traces}: is closed to this user; expected to find traces there"
     }
 
 
@@ -59,7 +66,7 @@ def test_a_directory_that_can_only_be_searched_is_enough_for_a_name(place: Path)
 
 
 @pytest.mark.usefixtures("somebody")
-def test_what_is_open_is_not_named_nor_what_a_wildcard_may_yet_match(place: Path) -> None:
+def test_open_directories_and_wildcards_that_may_yet_match_are_not_reported(place: Path) -> None:
     shut(place / "open", 0o755)
     assert unreachable([str(place / glob) for glob in ("open/*", "open/**", "*/none/*.pcap")]) == {}
 
@@ -67,24 +74,22 @@ def test_what_is_open_is_not_named_nor_what_a_wildcard_may_yet_match(place: Path
 def test_a_directory_that_a_glob_begins_with_and_that_is_not_there_is_named(place: Path) -> None:
     none = str(place / "none")
     assert unreachable([f"{none}/*", f"{none}/*/*.pcap"]) == {
-        none: f"{none}: is no directory; expected to find traces there"
+        none: f"{none}: is not a directory; expected to find traces there"
     }
 
 
-def test_a_glob_that_matches_no_file_is_told_with_what_there_is(place: Path) -> None:
-    assert unmatched([f"{place}/*.pcap"]) == [
-        f"{place}/*.pcap: no file is called so; {place} is empty"
-    ]
+def test_a_glob_without_a_match_is_reported_with_the_directorys_contents(place: Path) -> None:
+    assert unmatched([f"{place}/*.pcap"]) == [f"{place}/*.pcap: no file matches; {place} is empty"]
     (place / "monday.pcap.xz").touch()
-    (told,) = unmatched([f"{place}/*.pcap", f"{place}/*.xz", f"{place}/none/*"])
-    assert told.endswith(f"*.pcap: no file is called so; {place} holds 1, such as monday.pcap.xz")
+    (report,) = unmatched([f"{place}/*.pcap", f"{place}/*.xz", f"{place}/none/*"])
+    assert report.endswith(f"*.pcap: no file matches; {place} holds 1, such as monday.pcap.xz")
 
 
 @pytest.mark.usefixtures("somebody")
-def test_a_glob_that_matches_no_file_where_nothing_can_be_listed_is_told(place: Path) -> None:
+def test_a_glob_without_a_match_in_an_unlistable_directory_is_reported(place: Path) -> None:
     traces = shut(place / "traces", 0o111)
     assert unmatched([f"{traces}/monday.pcap"]) == [
-        f"{traces}/monday.pcap: no file is called so; {traces} cannot be listed"
+        f"{traces}/monday.pcap: no file matches; {traces} cannot be listed"
     ]
 
 
@@ -101,7 +106,7 @@ def test_the_nightly_run_refuses_a_closed_directory(place: Path) -> None:
     config = Config(
         traces=Traces(files=[f"{traces}/*"]),
         datasets=Datasets(directory=place / "datasets"),
-        registry=Place(directory=place / "registry"),
+        registry=RegistryConfig(directory=place / "registry"),
         engine=Engine(workers=1),
     )
     assert list(nightly(config).refused) == [traces]

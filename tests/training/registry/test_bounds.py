@@ -33,7 +33,7 @@ def test_nothing_is_known_before_the_first_audit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"lock": "well"}'])
-def test_what_is_damaged_is_refused_by_name(tmp_path: Path, content: str) -> None:
+def test_a_damaged_file_is_refused_by_name(tmp_path: Path, content: str) -> None:
     (tmp_path / "bounds.json").write_text(content)
     with pytest.raises(RegistryError, match=r"bounds\.json: expected standings"):
         bounds.read(Registry(tmp_path))

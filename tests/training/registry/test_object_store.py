@@ -61,7 +61,7 @@ def parts(text: str) -> Callable[[Path], None]:
     return write
 
 
-def test_what_one_machine_publishes_another_serves(remote: Make) -> None:
+def test_another_machine_serves_a_published_version(remote: Make) -> None:
     here, there = remote(), remote("two")
     assert (there.current(), there.versions(), there.stamp()) == (None, [], None)
     first, second = (here.publish(parts(text), {"seed": 7}) for text in "ab")
@@ -105,7 +105,7 @@ def test_a_copy_that_was_damaged_is_brought_again(remote: Make) -> None:
     assert part.read_text() == "a"
 
 
-def test_an_object_that_was_damaged_or_lost_is_refused_by_name_and_no_secret_is_told(
+def test_a_damaged_or_lost_object_is_refused_by_name_without_secrets(
     remote: Make, objects: Path, tmp_path: Path
 ) -> None:
     version = remote().publish(parts("a"), {})
@@ -122,7 +122,7 @@ def test_an_object_that_was_damaged_or_lost_is_refused_by_name_and_no_secret_is_
     assert not list((tmp_path / "two").glob("2*"))
 
 
-def test_what_has_no_manifest_is_no_version_and_is_cleared_with_the_next_pruning(
+def test_a_version_without_a_manifest_does_not_count_and_is_pruned(
     remote: Make, objects: Path
 ) -> None:
     registry = remote()

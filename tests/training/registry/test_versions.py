@@ -1,3 +1,5 @@
+"""Tests also training/registry/manifests.py, training/registry/storage.py."""
+
 from __future__ import annotations
 
 import json
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from birthmark.training.registry.object_store import cache_directory
 from birthmark.training.registry.versions import FORMAT, Registry, RegistryError
 
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
@@ -47,6 +50,18 @@ def test_an_empty_registry_has_no_versions_and_reading_it_writes_nothing(tmp_pat
     assert registry.current() is None
     assert registry.versions() == []
     assert not registry.path.exists()
+
+
+def test_a_user_without_a_home_directory_learns_what_names_one_for_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME", "BIRTHMARK_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)
+    with pytest.raises(ValueError, match="copies of versions in BIRTHMARK_CACHE; found none"):
+        cache_directory()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_directory() == tmp_path / "birthmark"
 
 
 def test_a_published_version_is_current_and_its_manifest_says_what_it_holds(
@@ -239,7 +254,8 @@ def test_a_manifest_in_a_newer_format_is_refused_with_both_formats_numbers(
     version = registry.publish(parts("a"), {})
     path = registry.directory(version) / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": FORMAT + 1}))
-    with pytest.raises(RegistryError, match=f"format is {FORMAT + 1}, .* up to {FORMAT}"):
+    expected = f"expected a format up to {FORMAT}, found {FORMAT + 1}"
+    with pytest.raises(RegistryError, match=expected):
         registry.manifest(version)
 
 
@@ -319,7 +335,7 @@ def test_a_crash_before_any_flush_or_rename_leaves_a_whole_version_published(
     assert served(registry) == f"new {step}"
 
 
-def test_what_a_crash_left_behind_is_cleared_by_the_next_publisher(registry: Registry) -> None:
+def test_leftovers_of_a_crash_are_cleared_by_the_next_publisher(registry: Registry) -> None:
     def crash(directory: Path) -> None:
         (directory / "half").write_text("half of a model")
         raise PowerCutError

@@ -43,7 +43,7 @@ def test_the_best_is_who_has_most_true_positives_of_those_within_the_bound() -> 
     assert lock["of"]["name"]["marks"] == {"at": 10, "low": 10, "high": 10}
 
 
-def test_what_is_served_comes_first_and_its_bounds_furthest_over_on_top() -> None:
+def test_the_served_kind_comes_first_with_the_worst_bounds_on_top() -> None:
     table = evaluation(
         row("name", standing="shown broken", false_positives=9.0),
         row("rules", standing="above it today", false_positives=2.0),

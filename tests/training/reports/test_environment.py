@@ -1,4 +1,4 @@
-"""What all pages have in common."""
+"""The template environment of all pages."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def test_a_page_makes_no_markup_of_what_it_shows() -> None:
     assert shown("<i>") == "<b>&lt;i&gt;</b>"
 
 
-def test_what_turns_or_hides_text_is_escaped_on_a_page() -> None:
+def test_control_characters_are_escaped_on_a_page() -> None:
     assert shown("gpj.\u202exe\x1b") == r"<b>gpj.\u202exe\x1b</b>"

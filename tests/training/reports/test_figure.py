@@ -31,7 +31,9 @@ def test_all_models_and_predicates_are_in_one_picture(
     out = tmp_path / "models.svg"
     draw(assessment.evaluation, assessment.curves, out, title="Tuesday")
     assert {"Tuesday", "name", "able", "lock", "name: lock", "size&gt;1M"} <= words(out)
-    assert {"% of all files", "mean score", "share of yes", "recall", "precision"} <= words(out)
+    assert {"% of all files", "mean score", "observed frequency", "recall", "precision"} <= words(
+        out
+    )
 
 
 @pytest.mark.deep

@@ -40,7 +40,7 @@ def test_accuracy_has_the_columns_of_table_6_5(evaluation: pa.Table) -> None:
     assert lock["Guess"] == pytest.approx(200 / 3)
 
 
-def test_of_names_it_is_table_6_8(evaluation: pa.Table) -> None:
+def test_names_are_in_table_6_8(evaluation: pa.Table) -> None:
     assert list(accuracy(evaluation, subject="name").index) == ["lock"]
     assert accuracy(evaluation, model="forest").empty
 
@@ -53,7 +53,7 @@ def test_kinds_side_by_side_are_table_6_16(evaluation: pa.Table) -> None:
     assert not math.isnan(table.to_numpy().sum())
 
 
-def test_what_the_thesis_printed_of_accuracy_is_as_transcribed(shared: Path) -> None:
+def test_the_thesiss_figures_of_accuracy_are_as_transcribed(shared: Path) -> None:
     headings = ("correct", "occurs", "guess", "delta_error", "incorrect", "falsepos")
     cells = 0
     with (shared / "thesis/tables-6.5-6.8.csv").open() as file:
@@ -73,7 +73,7 @@ def test_what_the_thesis_printed_of_accuracy_is_as_transcribed(shared: Path) -> 
     ]
 
 
-def test_what_the_thesis_printed_of_able_is_as_transcribed(shared: Path) -> None:
+def test_the_thesiss_figures_of_able_are_as_transcribed(shared: Path) -> None:
     with (shared / "thesis/table-6.16-able-vs-name.csv").open() as file:
         rows = list(csv.DictReader(file))
     for row in rows:

@@ -1,3 +1,5 @@
+"""Tests also training/evaluate/assessment.py, training/reports/labels.py."""
+
 from __future__ import annotations
 
 import re
@@ -28,7 +30,7 @@ ABOUT = {"Trained on": {"Data": "monday"}, "Tested on": {"Data": "<b>tuesday</b>
 
 
 class Page(HTMLParser):
-    """What a browser would make of a page: its elements, its text, and its table rows."""
+    """A page as a browser parses it: its elements, text, and table rows."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -80,11 +82,11 @@ def html(days: Days) -> str:
 
 
 def one_result(correct: int, guess: bool, kind: str = "name") -> dict[str, Any]:
-    """Return a model's results on 100 rows of which 60 are true."""
+    """Return a model's results on 100 rows, 60 of them true."""
     truth = pa.array([True] * 60 + [False] * 40)
-    said = pa.array([row < 60 if row < correct else row >= 60 for row in range(100)])
+    answers = pa.array([row < 60 if row < correct else row >= 60 for row in range(100)])
     head = {"subject": "file", "predicate": "lock", "model": kind, "point": "accurate"}
-    return {**head, **score(truth, said, guess)}
+    return {**head, **score(truth, answers, guess)}
 
 
 def page_of(rows: list[dict[str, Any]], files: pa.Table) -> Page:
@@ -162,7 +164,7 @@ def test_names_cannot_become_part_of_the_page(life: Make, files_of: Make) -> Non
     assert "\u202e" not in page.text
 
 
-def test_what_is_said_of_the_data_is_text(html: str) -> None:
+def test_the_description_of_the_data_is_text(html: str) -> None:
     assert "<b>tuesday</b>" in Page(html).text
 
 
@@ -188,7 +190,7 @@ def test_a_period_without_files_still_gives_a_page(files_of: Make) -> None:
     assert "Sizes and lifespans" not in page.text
 
 
-def test_the_page_shows_what_a_bound_leaves_what_is_known_of_it_and_who_abstains(
+def test_the_page_shows_the_bounded_operating_point_standings_and_abstentions(
     html: str, files_of: Make
 ) -> None:
     assert "at most 1.00% of all files" in Page(html).text
@@ -197,21 +199,21 @@ def test_the_page_shows_what_a_bound_leaves_what_is_known_of_it_and_who_abstains
     silent = {**one_result(40, True, "able"), **promised, "abstained": True}
     page = page_of([broken, silent], files_of())
     labels = [value for name, value in page.attributes if name == "aria-label"]
-    assert "lock, true positives 60.00% of 60.00% that occur" in labels
+    assert "lock, true positives 60.00%, observed frequency 60.00%" in labels
     text = " ".join(page.text.split())
-    first, others = text.split("The other kinds of model, which do not answer")
-    assert "What is known of its bounds: there is none to judge." in first
+    first, others = text.split("The other kinds of model, which are not served")
+    assert "Standing of its bounds: there is no bound." in first
     assert "It abstains from lock." in first
-    assert "Name model What is known of its bounds: shown broken 1." in others
-    assert "lock 30.00% false positives, 1.00% promised: shown broken" in others
+    assert "Name model Standing of its bounds: shown broken 1." in others
+    assert "lock 30.00% false positives, bound 1.00%: shown broken" in others
     assert "standing shown-broken" in [v for name, v in page.attributes if name == "class"]
     assert "20 blocks of 1 min (seed 1)" in text
 
 
-def test_the_page_draws_curves_and_tells_whom_a_model_fails(html: str) -> None:
+def test_the_page_draws_curves_and_has_accuracy_by_group(html: str) -> None:
     page = Page(html)
     labels = [value for name, value in page.attributes if name == "aria-label" and value]
-    for chart in ("Calibration", "Precision over recall", "Cost by the price of a false yes"):
+    for chart in ("Calibration", "Precision over recall", "Cost by the price of a false positive"):
         assert f"{chart} of lock" in labels
     assert "By user" in page.text
     assert "By depth" in page.text

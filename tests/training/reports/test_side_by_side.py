@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from birthmark.commands import models
+from birthmark.commands import evaluate
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor import BUILT_IN, own_predicate
 from birthmark.predictor.models.estimators.estimator import from_config
@@ -87,7 +87,7 @@ def test_versions_are_tested_on_the_same_dataset(place: tuple[Registry, list[str
         "1.0 31.03f7 30.0801 U C3 1 1 getattr fh 01 con = XXX len = XXX\n"
     )
     ingest([day.parent / "none.txt"], empty)
-    with pytest.raises(ValueError, match="expected files whose creation is seen"):
+    with pytest.raises(ValueError, match="expected files with a visible creation"):
         figures(registry, versions, empty)
 
 
@@ -113,15 +113,15 @@ def test_the_command_shows_them_side_by_side(
 ) -> None:
     registry, versions, day = place
     app = typer.Typer()
-    app.add_typer(models.app, name="models")
+    app.add_typer(evaluate.app, name="evaluate")
 
     def run(*arguments: object, code: int = 0) -> str:
-        words = ["models", "compare", *map(str, arguments), "--registry", str(registry.path)]
+        words = ["evaluate", "versions", *map(str, arguments), "--registry", str(registry.path)]
         result = CliRunner().invoke(app, words, env={"COLUMNS": "200"})
         assert result.exit_code == code, result.output
         return result.output
 
-    words = ["-m", "birthmark", "models", "compare", *versions, "--registry", str(registry.path)]
+    words = ["-m", "birthmark", "evaluate", "versions", *versions, "--registry", str(registry.path)]
     done = subprocess.run([sys.executable, *words], capture_output=True, check=True, text=True)
     assert "What differs" in done.stdout  # by the program itself, which else does without pandas
     text = run(*versions)
@@ -131,8 +131,8 @@ def test_the_command_shows_them_side_by_side(
     text = run(*versions, "--dataset", day, "--parquet", out)
     assert "\n\nMeans over the predicates of files" in text
     assert set(pd.read_parquet(out)["version"]) == set(versions)
-    told = json.loads(run(*versions, "--dataset", day, "--estimators", "--json"))
-    assert told["differences"]["minfrac"] == dict(zip(versions, [0.8, 0.9], strict=True))
-    assert {row["model"] for row in told["means"]} >= {"best", "shallow"}
+    report = json.loads(run(*versions, "--dataset", day, "--estimators", "--json"))
+    assert report["differences"]["minfrac"] == dict(zip(versions, [0.8, 0.9], strict=True))
+    assert {row["model"] for row in report["means"]} >= {"best", "shallow"}
     assert "expected two versions or more" in run(versions[0], code=2)
     assert "is for the tests on a --dataset" in run(*versions, "--parquet", out, code=2)

@@ -20,7 +20,7 @@ def test_rows_on_their_own_are_tested_by_the_exact_binomial_test(
     assert (chance < 0.05) is expected
 
 
-def test_of_rows_on_their_own_the_interval_is_clopper_and_pearsons() -> None:
+def test_for_independent_rows_the_interval_is_clopper_and_pearsons() -> None:
     hits = np.zeros(1000)
     hits[:7] = 1
     exact = binomtest(7, 1000).proportion_ci()
@@ -59,7 +59,7 @@ def test_false_positives_in_one_burst_tell_less_than_as_many_apart() -> None:
     assert excess(burst, rows, 0.01) > 0.05
 
 
-def test_a_bound_that_holds_is_called_broken_no_more_often_than_said() -> None:
+def test_a_bound_that_holds_is_broken_at_most_at_the_error_rate() -> None:
     """Blocks whose own rates scatter about the bound, as those of real minutes do."""
     random = np.random.default_rng(11)
     called = 0

@@ -16,8 +16,8 @@ def night(random: np.random.Generator, share: float, files: int = 5000) -> np.nd
     return growth(random.binomial(rows.astype(int), shares).astype(float), rows, BOUND)
 
 
-def test_in_a_year_of_nights_a_bound_that_holds_is_called_broken_as_rarely_as_said() -> None:
-    """One bound, at 20 times the level: 200 years, of which at most every second may call it."""
+def test_in_a_year_of_nights_a_bound_that_holds_is_broken_at_most_at_the_error_rate() -> None:
+    """One bound, at 20 times the level: at most half of 200 years may break it."""
     random = np.random.default_rng(5)
     alpha, years, nights = 0.5, 200, 60
     called = 0

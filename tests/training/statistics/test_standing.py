@@ -49,7 +49,7 @@ def test_a_bound_stands_by_which_side_of_it_all_of_the_interval_is_on(
     assert standing(1.0, interval, BURST) == expected
 
 
-def test_what_a_test_has_shown_broken_is_so_whatever_today_was_like() -> None:
+def test_a_bound_shown_broken_is_so_whatever_today_was_like() -> None:
     assert standing(1.0, (0.0, 0.1), BURST, broken=True) == "shown broken"
     assert standing(1.0, (None, None), BURST, broken=True) == "shown broken"
 
@@ -60,26 +60,26 @@ def test_blocks_shorter_than_a_burst_tell_nothing() -> None:
     assert of_row(row(false_positives_low=None, false_positives_high=None)) == "not enough seen"
 
 
-def test_nothing_is_said_where_nothing_is_promised_or_no_yes_is_given() -> None:
+def test_there_is_no_standing_without_a_bound_or_a_yes() -> None:
     assert of_row(row(bound=None)) is None
     assert of_row(row(abstained=True)) is None
 
 
-def test_every_bound_is_said_to_hold_only_where_each_one_does() -> None:
+def test_every_bound_holds_only_if_each_one_does() -> None:
     holds, unseen = Standing.HOLDS, Standing.UNSEEN
     assert summary([holds, holds]) == "every bound holds"
     assert summary([unseen, holds, unseen]) == "holds 1, not enough seen 2"
-    assert summary([]) == "there is none to judge"
+    assert summary([]) == "there is no bound"
 
 
-def test_a_test_that_was_too_short_is_said_to_be() -> None:
+def test_a_test_that_was_too_short_is_reported() -> None:
     short = row(block_seconds=2, standing="not enough seen")
-    assert "the time is too short to tell" in in_words([short])
+    assert "the time is too short" in in_words([short])
     assert in_words([row(), short]) == "holds 1, not enough seen 1"
     assert in_words([row(block_seconds=1, n=0, standing="not enough seen")]).endswith("seen 1")
 
 
-def test_of_several_versions_the_published_one_tells_else_who_answered_most() -> None:
+def test_the_published_version_counts_or_else_the_one_with_most_answers() -> None:
     old, more = row(version="old", n=9000), row(version="older", n=9500)
     assert by_key([row(n=10), old], "now")["lock"]["n"] == 10
     assert by_key([row(n=0), old], "now")["lock"]["n"] == 9000
@@ -91,7 +91,7 @@ def test_an_audit_of_before_there_were_standings_tells_nothing() -> None:
     assert by_key([{"version": "now", "n": 9}], "now") == {}
 
 
-def test_who_is_over_is_told_most_false_positives_first() -> None:
+def test_exceeded_bounds_are_listed_by_false_positives() -> None:
     rows = [
         row(standing="above it today", false_positives=2.0),
         row(standing="shown broken", false_positives=3.0),

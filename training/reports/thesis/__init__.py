@@ -1,4 +1,4 @@
-"""The figures of thesis Tables 6.5 to 6.8 and 6.16, as published: facts, measured by others."""
+"""The published figures of thesis Tables 6.5 to 6.8 and 6.16."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def accuracy() -> pd.DataFrame:
 
 
 def side_by_side() -> pd.DataFrame:
-    """Return Table 6.16: what is correct by ``able`` and by ``name``, in percent."""
+    """Return Table 6.16: the accuracy of ``able`` and of ``name``, in percent."""
     return _read("able.csv")
 
 

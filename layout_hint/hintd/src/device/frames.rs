@@ -14,11 +14,11 @@ use birthmark_hook::wire::{Command, Frame, Question, Wait, VERSION};
 #[cfg(target_endian = "big")]
 compile_error!("frames are little-endian: this helper is for little-endian hosts");
 
-/// Questions taken at once.
+/// Most questions in a read.
 const QUESTIONS: u32 = 64;
-/// How long the device waits for the first.
+/// Time for which the device waits for the first.
 const WAIT: Duration = Duration::from_secs(5);
-/// No answer is longer.
+/// Most bytes of an answer.
 const LONGEST: usize = QUESTIONS as usize * size_of::<Question>();
 
 /// A connection to it.
@@ -30,7 +30,7 @@ impl Frames {
         Ok(Frames(UnixStream::connect(path).await?))
     }
 
-    /// Sends a command with its structure, and what belongs to it; returns the answer.
+    /// Sends a command with its structure and payload; returns the answer.
     pub async fn call(
         &mut self,
         command: Command,
@@ -47,7 +47,7 @@ impl Frames {
         }
     }
 
-    /// Takes the questions there are, or waits a while for one.
+    /// Reads pending questions, or waits a while for one.
     pub async fn read(&mut self, limit: Duration) -> Result<Vec<u8>, DeviceError> {
         let milliseconds = WAIT.as_millis() as u32;
         let wait = Wait { version: VERSION, count: QUESTIONS, milliseconds, zero: 0 };

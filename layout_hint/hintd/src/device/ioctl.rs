@@ -12,7 +12,7 @@ use zerocopy::IntoBytes;
 use super::DeviceError;
 use birthmark_hook::wire::{Command, Config, Decision, Flush, Load, Question, State};
 
-/// Taken at once: 19 KB, of the module's queue of BM_QUESTIONS.
+/// Most questions in a read: 19 KB, of the module's queue of BM_QUESTIONS.
 const QUESTIONS: usize = 64;
 
 /// An open device.
@@ -24,14 +24,14 @@ impl Module {
         Ok(Module(Arc::new(OpenOptions::new().read(true).write(true).open(path)?)))
     }
 
-    /// Makes the call that a command is; returns the structure after it.
+    /// Makes the ioctl of a command; returns the structure after it.
     pub fn call(&self, command: Command, structure: &[u8]) -> Result<Vec<u8>, DeviceError> {
         let mut bytes = structure.to_vec();
         self.ioctl(command, &mut bytes)?;
         Ok(bytes)
     }
 
-    /// Gives it an image.
+    /// Loads an image.
     pub fn load(&self, load: Load, image: &[u8]) -> Result<Load, DeviceError> {
         let mut bytes = load.as_bytes().to_vec();
         device::load(&self.0, request(Command::Load), &mut bytes, offset_of!(Load, data), image)
@@ -39,7 +39,7 @@ impl Module {
         super::read(Command::Load, &bytes)
     }
 
-    /// Takes the questions there are, or waits for one, however long: the read is a thread's.
+    /// Reads pending questions, or waits for one without limit, in another thread.
     pub async fn read(&self) -> Result<Vec<u8>, DeviceError> {
         let file = Arc::clone(&self.0);
         let read = tokio::task::spawn_blocking(move || -> io::Result<Vec<u8>> {
@@ -60,7 +60,7 @@ impl Module {
     }
 }
 
-/// What an errno of the module says: it refused, or is not there.
+/// The error of an errno of the module: a refusal, or a missing device.
 fn refusal(command: Command, error: io::Error) -> DeviceError {
     match error.raw_os_error() {
         // ENOENT, EINVAL, ENOTTY, EFBIG and ENOMEM are what bm_device.c returns

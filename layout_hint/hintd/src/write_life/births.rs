@@ -1,4 +1,4 @@
-//! Files just born: what is known of them, and their hints.
+//! New files: their attributes, and their hints.
 
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,13 +13,13 @@ use super::counters::Counters;
 use super::events::{Birth, Handle};
 use crate::log::Trouble;
 
-/// Opens a file without doing anything to it.
+/// Opens a file without accessing it.
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
-/// Opens a file for its hint: nothing is read, nobody is waited for.
+/// Opens a file for its hint, without reading or blocking.
 const HINT: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// `RWH_WRITE_LIFE_NONE`: hints up to this one say nothing.
+/// `RWH_WRITE_LIFE_NONE`: hints up to this one mean nothing.
 const NO_HINT: u64 = 1;
 
 const PERMISSIONS: u16 = 0o7777;
@@ -27,7 +27,7 @@ const PERMISSIONS: u16 = 0o7777;
 /// A file that waits for its hint.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// Where, and what it is called.
+    /// Its directory and name.
     pub birth: Birth<'a>,
     /// Its permission bits.
     pub mode: u32,
@@ -38,14 +38,14 @@ pub struct File<'a> {
 }
 
 impl File<'_> {
-    /// The inode of its directory, as far as the handle tells.
+    /// The inode of its directory, if the handle has it.
     pub fn directory(&self) -> Option<u64> {
         let Handle { kind, bytes } = self.birth.directory;
         linux_inode(kind, bytes)
     }
 }
 
-/// Who looks files up, and hints them.
+/// Looks files up, and hints them.
 pub struct Births<'a> {
     mount: OwnedFd,
     late: Duration,
@@ -54,12 +54,12 @@ pub struct Births<'a> {
 }
 
 impl<'a> Births<'a> {
-    /// Hints files in the file system of `mount` that are not older than `late`.
+    /// Hints files in the file system of `mount` that are younger than `late`.
     pub fn new(mount: OwnedFd, late: Duration, counters: &'a Counters) -> Self {
         Births { mount, late, counters, refusal: Trouble::new("the file system's hints") }
     }
 
-    /// What is known of a file, if it is one that may be hinted.
+    /// The attributes of a file, if it may be hinted.
     pub fn look<'b>(&self, birth: Birth<'b>) -> Option<File<'b>> {
         let counters = self.counters;
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
@@ -99,9 +99,9 @@ impl<'a> Births<'a> {
         };
         let outcome = match self.open(file.birth.file, HINT) {
             Ok(open) => match self.set(&open, class) {
-                Ok(Taken::There) => hinted,
-                Ok(Taken::ByOthers) => &counters.hinted_by_others,
-                Ok(Taken::Ignored) => &counters.ignored,
+                Ok(HintResult::Set) => hinted,
+                Ok(HintResult::ByOthers) => &counters.hinted_by_others,
+                Ok(HintResult::Ignored) => &counters.ignored,
                 Err(error) => {
                     self.refusal.is(error);
                     &counters.refused
@@ -113,12 +113,12 @@ impl<'a> Births<'a> {
         outcome.add();
     }
 
-    fn set(&self, open: &OwnedFd, class: Class) -> io::Result<Taken> {
+    fn set(&self, open: &OwnedFd, class: Class) -> io::Result<HintResult> {
         if rw_hint(open)? > NO_HINT {
-            return Ok(Taken::ByOthers);
+            return Ok(HintResult::ByOthers);
         }
         set_rw_hint(open, class as u64)?;
-        Ok(if rw_hint(open)? == class as u64 { Taken::There } else { Taken::Ignored })
+        Ok(if rw_hint(open)? == class as u64 { HintResult::Set } else { HintResult::Ignored })
     }
 
     fn open(&self, file: Handle, flags: OFlags) -> io::Result<OwnedFd> {
@@ -126,14 +126,14 @@ impl<'a> Births<'a> {
     }
 }
 
-/// What became of a hint.
-enum Taken {
-    There,
+/// Outcome of a hint.
+enum HintResult {
+    Set,
     ByOthers,
     Ignored,
 }
 
-/// The time of day: what tells how old a file is, and what models know of the hour.
+/// The time of day, for a file's age and the models' hour.
 pub fn since_epoch() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -1,12 +1,11 @@
-//! Which class of write life a file is of, by what is predicted of it.
+//! The class of write life of a file, by its predictions.
 
 use std::fmt;
 
 use birthmark_image::{Answers, Image, Predicate};
 use clap::Args;
 
-/// How long what is written into a file is expected to stay: `RWH_WRITE_LIFE_…` of
-/// `linux/fcntl.h`.
+/// Expected life of the data written into a file: `RWH_WRITE_LIFE_…` of `linux/fcntl.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A short time.
@@ -15,17 +14,16 @@ pub enum Class {
     Medium = 3,
     /// Longer than that.
     Long = 4,
-    /// As long as there is.
+    /// The longest.
     Extreme = 5,
 }
 
-/// Which predicates say that a file is of a class. Of those that are a yes the first counts, in the
-/// order in which the classes stand here: what is gone soon needs no more to be said of it, and
-/// what stays for good is among what stays for long. The defaults are what had the cleaner of F2FS
-/// move least (`docs/linux.md`).
+/// The predicates of each class. The first class with a yes wins, in this order: a short-lived file
+/// needs no further classification, and extreme lives are also long. The defaults minimize the data
+/// moved by F2FS's cleaner (`docs/linux.md`).
 #[derive(Args, Clone, Debug)]
 #[group(requires = "write_life")]
-#[command(next_help_heading = "What is hinted: predicates, of which a yes says the class")]
+#[command(next_help_heading = "Hinted classes: predicates whose yes gives the class")]
 pub struct Rule {
     /// SHORT: by default none. F2FS puts such data into the log of all that is written in small
     /// pieces, short-lived or not
@@ -58,7 +56,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The class of a file, if anything is said of it that counts.
+    /// The class of a file, if any predicate counts.
     pub fn class(&self, is_yes: impl Fn(&str) -> bool) -> Option<Class> {
         let any = |keys: &[String]| keys.iter().any(|key| is_yes(key));
         self.all().into_iter().find_map(|(class, keys)| any(keys).then_some(class))
@@ -85,7 +83,7 @@ impl fmt::Display for Rule {
 pub struct Bits([(Class, Answers); 4]);
 
 impl Bits {
-    /// Those of `image`; none if it has none of the predicates.
+    /// The rule for `image`; none if it has none of the predicates.
     pub fn of(rule: &Rule, image: &Image) -> Option<Bits> {
         let bits = rule.all().map(|(class, keys)| (class, of_keys(keys, image.predicates())));
         bits.iter().any(|(_, bits)| *bits != Answers::default()).then_some(Bits(bits))

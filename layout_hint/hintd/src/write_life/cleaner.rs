@@ -1,4 +1,5 @@
-//! What a file system's cleaner moves, and the trial that compares it with and without hints.
+//! The data that a file system's cleaner moves, and the trial that compares it with and without
+//! hints.
 
 use std::cell::Cell;
 use std::fs;
@@ -10,21 +11,21 @@ use rustix::rand::{getrandom, GetRandomFlags};
 use tokio::time::sleep;
 
 use super::counters::Counters;
-use super::kept::Kept;
 use super::trial::{Trial, Written, PERIODS};
+use super::trial_state::TrialState;
 use crate::log::{line, Trouble};
 
-/// Files that each begin with a number which grows: what was written, and what of it was moved.
+/// Files that each begin with a counter: data written, and data moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gauges {
-    /// All that was written, in any unit.
+    /// All data written, in any unit.
     pub written: PathBuf,
-    /// What was moved; several add up.
+    /// Data moved; several add up.
     pub moved: Vec<PathBuf>,
 }
 
 impl Gauges {
-    /// Those of F2FS on a device, whose numbers are `sysfs`'s; none for other file systems.
+    /// The gauges of F2FS on a device, from `sysfs`; none for other file systems.
     pub fn of_f2fs(sysfs: &Path, device: (u32, u32)) -> Option<Gauges> {
         let (major, minor) = device;
         let link = fs::canonicalize(sysfs.join(format!("dev/block/{major}:{minor}"))).ok()?;
@@ -38,7 +39,7 @@ impl Gauges {
         gauges.read().is_ok().then_some(gauges)
     }
 
-    /// What they say.
+    /// Their values.
     pub fn read(&self) -> io::Result<Written> {
         let moved = self.moved.iter().map(|path| number(path)).sum::<io::Result<f64>>()?;
         Ok(Written { all: number(&self.written)?, moved })
@@ -56,11 +57,11 @@ fn number(path: &Path) -> io::Result<f64> {
     Ok(number as f64)
 }
 
-/// Tries hints in rounds of periods for as long as they do no harm, and then switches them off.
+/// Tests hints in rounds of periods as long as they do no harm, and then switches them off.
 pub async fn watch(
     gauges: &Gauges,
     period: Duration,
-    kept: &Kept,
+    state: &TrialState,
     mut trial: Trial,
     hints: &Cell<bool>,
     counters: &Counters,
@@ -73,7 +74,7 @@ pub async fn watch(
                 trouble.is_over();
                 counters.rounds.add();
                 trial.take(&periods, without);
-                match kept.write(&trial) {
+                match state.write(&trial) {
                     Ok(()) => keeping.is_over(),
                     Err(error) => keeping.is(error),
                 }
@@ -91,14 +92,14 @@ pub async fn watch(
          written than without, by more than chance (evidence {:.0} after {} rounds); {}",
         trial.evidence,
         trial.rounds,
-        kept.way_back()
+        state.way_back()
     ));
 }
 
-/// Which period of a round is without hints.
+/// The period of a round without hints.
 fn drawn() -> usize {
     let mut bytes = [0; 8];
-    // The first eight bytes are there at once, or after the machine's start as soon as there are any.
+    // The first eight bytes are there at once, or soon after the machine's start.
     let _ = getrandom(&mut bytes, GetRandomFlags::empty());
     (u64::from_ne_bytes(bytes) % PERIODS as u64) as usize
 }
@@ -113,14 +114,14 @@ async fn round(
     let mut failed = None;
     for (place, written) in periods.iter_mut().enumerate() {
         hints.set(place != without);
-        // What was written before the change is cleaned first: the first half does not count.
+        // Data written before the change is cleaned first: the first half does not count.
         sleep(period / 2).await;
         let before = gauges.read();
         sleep(period / 2).await;
         let since = before.and_then(|before| Ok(gauges.read()?.since(before)));
         match since {
             Ok(Some(since)) => *written = since,
-            Ok(None) => failed = Some(io::Error::other("the counters began anew")),
+            Ok(None) => failed = Some(io::Error::other("the counters were reset")),
             Err(error) => failed = Some(error),
         }
     }
@@ -133,7 +134,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 
-    /// A folder of its own for a test.
+    /// A separate folder for a test.
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("hintd-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -177,8 +178,7 @@ mod tests {
         fs::remove_dir_all(folder).unwrap();
     }
 
-    /// A file system of which `moves` says what its cleaner moves of 1000 blocks that are written,
-    /// with hints or without.
+    /// A file system whose cleaner moves `moves` of 1000 written blocks, with hints or without.
     async fn simulated(gauges: &Gauges, hints: &Cell<bool>, moves: impl Fn(bool) -> u64) {
         let (mut written, mut moved) = (0, 0);
         loop {
@@ -190,18 +190,17 @@ mod tests {
         }
     }
 
-    /// Runs a trial beside that file system for so many rounds; the clock is the runtime's, which is
-    /// not waited for.
+    /// Runs a trial on that file system for `rounds` rounds, on the runtime's virtual clock.
     fn tried(name: &str, rounds: u32, moves: impl Fn(bool) -> u64) -> (Trial, bool, Counters) {
         let folder = folder(name);
         let (gauges, hints, counters) = (gauges(&folder), Cell::new(true), Counters::default());
-        let kept = Kept { path: Some(folder.join("state")) };
+        let state = TrialState { path: Some(folder.join("state")) };
         let period = Duration::from_secs(1);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_time().start_paused(true).build().unwrap().block_on(async {
             let trial = Trial::default();
             let watched = async {
-                watch(&gauges, period, &kept, trial, &hints, &counters).await;
+                watch(&gauges, period, &state, trial, &hints, &counters).await;
                 std::future::pending::<()>().await;
             };
             tokio::select! {
@@ -210,7 +209,7 @@ mod tests {
                 () = sleep(period * 10 * rounds + period / 4) => {}
             }
         });
-        let trial = kept.read().unwrap();
+        let trial = state.read().unwrap();
         fs::remove_dir_all(folder).unwrap();
         (trial, hints.get(), counters)
     }
@@ -238,7 +237,7 @@ mod tests {
             200
         });
         assert_eq!(trial.rounds, 20);
-        // Ten steps of the clock to a period, of which those at its ends may count for another.
+        // Ten steps of the clock to a period; those at its ends may count for another.
         assert!((20 * 9..=21 * 11).contains(&without.get()), "{}", without.get());
     }
 }

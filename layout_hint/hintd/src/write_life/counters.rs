@@ -1,5 +1,5 @@
-//! What is counted of creates, from the start on. Each create that is told of is counted in `births`,
-//! and in one of those that follow up to `refused`.
+//! Counters of creates, from the start on. Each reported create is counted in `births`, and in one
+//! of the following counters up to `refused`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use crate::counters::counters;
 use crate::report::Reported;
 
 counters! {
-    /// Of who sets write-life hints.
+    /// Counters of write-life hints.
     Counters:
-    /// Creates that the kernel told of.
+    /// Creates that the kernel reported.
     births,
     /// Files hinted as of short life.
     hinted_short,
@@ -21,57 +21,57 @@ counters! {
     hinted_long,
     /// Files hinted as of extreme life.
     hinted_extreme,
-    /// Files of which nothing is predicted that counts.
+    /// Files without a prediction that counts.
     unhinted,
-    /// What is no regular file, or a further name of one.
+    /// Objects other than regular files, and further names of files.
     other_kinds,
     /// Files left alone while hints are off.
     withheld,
     /// Files that were gone before the answer.
     gone,
-    /// Files that were looked at too late: their data may be on the disk.
+    /// Files examined too late: their data may be on the disk.
     late,
-    /// Files that the service gave no answer about.
+    /// Files without an answer from the service.
     unanswered,
-    /// Files that had a hint already: who made them knows better.
+    /// Files that had a hint already, which takes precedence.
     hinted_by_others,
-    /// Files whose lease or delegation somebody holds, who is not disturbed for a hint.
+    /// Files with a lease or delegation, which a hint would break.
     leased,
-    /// Hints that the file system took, and did not have when it was asked for them.
+    /// Hints that the file system accepted and then did not have.
     ignored,
     /// Hints that the kernel or the file system refused.
     refused,
-    /// Times that the kernel had more creates to tell than it keeps, and dropped some.
+    /// Times that the kernel's queue overflowed, so that creates were dropped.
     overflows,
-    /// Events that are not understood.
+    /// Events of unknown form.
     events_unknown,
     /// Images that were read.
     images_read,
-    /// Images that could not be read, or are none.
+    /// Images that could not be read, or are unsound.
     images_unsound,
     /// Rounds of the trial that were compared.
     rounds,
-    /// Rounds that could not be: the file system's counters were not there, or began anew.
+    /// Rounds without a comparison: the file system's counters were missing or reset.
     rounds_void,
-    /// Times that hints were found to do harm, by this helper or one before it.
+    /// Times that hints were found to do harm, by this helper or an earlier one.
     harm,
-    /// Reports that the service took.
+    /// Reports that the service accepted.
     reports_sent,
-    /// Reports that it did not take.
+    /// Reports that the service did not accept.
     reports_failed,
 }
 
-/// What is reported.
-pub struct Told<'a> {
-    /// Where the file system is.
+/// The subject of reports.
+pub struct DeviceReport<'a> {
+    /// The mount of the file system.
     pub mount: &'a Path,
-    /// What was counted of it.
+    /// Its counters.
     pub counters: &'a Counters,
     /// Whether hints are on.
     pub hints: &'a Cell<bool>,
 }
 
-impl Reported for Told<'_> {
+impl Reported for DeviceReport<'_> {
     fn device(&self) -> &Path {
         self.mount
     }
@@ -82,8 +82,8 @@ impl Reported for Told<'_> {
         own.chain([hints]).collect()
     }
 
-    fn count(&self, taken: bool) {
+    fn count(&self, accepted: bool) {
         let Counters { reports_sent, reports_failed, .. } = self.counters;
-        if taken { reports_sent } else { reports_failed }.add();
+        if accepted { reports_sent } else { reports_failed }.add();
     }
 }

@@ -1,8 +1,8 @@
-//! What fanotify tells, as it was read (`fanotify(7)`, `FAN_REPORT_DFID_NAME_TARGET`).
+//! Events of fanotify (`fanotify(7)`, `FAN_REPORT_DFID_NAME_TARGET`).
 
 use std::iter::from_fn;
 
-/// `struct fanotify_event_metadata`: its length and version, and where the rest begins.
+/// `struct fanotify_event_metadata`: length, version, and start of the rest.
 const METADATA: usize = 24;
 const VERSION: u8 = 3;
 /// `struct fanotify_event_info_header`.
@@ -29,11 +29,11 @@ pub struct Handle<'a> {
 /// A create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Birth<'a> {
-    /// What is new.
+    /// The new file.
     pub file: Handle<'a>,
-    /// Where it is.
+    /// Its directory.
     pub directory: Handle<'a>,
-    /// What it is called there.
+    /// Its name there.
     pub name: &'a [u8],
 }
 
@@ -42,14 +42,13 @@ pub struct Birth<'a> {
 pub enum Event<'a> {
     /// Something was created.
     Birth(Birth<'a>),
-    /// Creates were missed: nobody knows how many.
+    /// An unknown number of creates was missed.
     Overflow,
-    /// Something that is not understood.
+    /// An event of unknown form.
     Unknown,
 }
 
-/// The events in what was read. What is not as it should be ends them, as one that is not
-/// understood.
+/// The events in a buffer. A malformed event ends them, as `Unknown`.
 pub fn events(mut read: &[u8]) -> impl Iterator<Item = Event<'_>> {
     from_fn(move || {
         if read.is_empty() {
@@ -145,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn events_are_told_in_their_order_and_an_overflow_is_one_of_them() {
+    fn events_come_in_order_including_an_overflow() {
         let read = [create(b"a"), event(OVERFLOW, &[]), create(b"b")].concat();
-        let told: Vec<_> = events(&read).collect();
+        let parsed: Vec<_> = events(&read).collect();
         assert!(matches!(
-            told[..],
+            parsed[..],
             [
                 Event::Birth(Birth { name: b"a", .. }),
                 Event::Overflow,

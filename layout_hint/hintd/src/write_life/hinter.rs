@@ -1,4 +1,4 @@
-//! Takes creates as the kernel tells of them, asks what becomes of the files, and hints them.
+//! Receives creates from the kernel, predicts the files' lives, and hints them.
 
 use std::cell::Cell;
 use std::io;
@@ -17,34 +17,34 @@ use super::events::{events, Event};
 use super::image_file::ImageFile;
 use super::service::Service;
 
-/// Bytes of events that are read at once: some hundred, so that the first does not wait for long
-/// until the last is looked up.
+/// Bytes of a read: some hundred events, so that the first does not wait long for the last.
 const AT_ONCE: usize = 8 * 1024;
 
-/// How long it takes until events are looked for again, and how often until they are waited for.
+/// Time between polls for events, and number of polls before waiting.
 const PAUSE: Duration = Duration::from_micros(500);
 const PAUSES: usize = 100;
 
-/// What tells of creates.
+/// A source of creates.
 pub struct Watch(AsyncFd<OwnedFd>);
 
 impl Watch {
-    /// What fanotify tells.
-    // What is unsound of this is so for what has no descriptor of its own.
+    /// A source from fanotify.
+    ///
+    /// The deprecation concerns types without a file descriptor; ours owns one.
     #[allow(deprecated)]
     pub fn of(watch: OwnedFd) -> io::Result<Watch> {
         AsyncFd::with_interest(watch, Interest::READABLE).map(Watch)
     }
 
-    /// Waits until there are events, and reads some.
+    /// Waits for events, and reads some.
     ///
-    /// Who creates wakes up who waits, which costs more than all else that tells of a create. So
-    /// while files are created nobody waits to be woken up: they are looked for after each `PAUSE`.
+    /// Waking a blocked reader costs the creating process more than all other work for a create. So
+    /// poll every `PAUSE` while creates keep coming.
     async fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<&'b [u8]> {
         let mut read =
             |watch: &OwnedFd| rustix::io::read(watch, &mut *buffer).map_err(io::Error::from);
         for _ in 0..PAUSES {
-            // Others of this thread have their turn.
+            // Let other tasks of this thread run.
             yield_now().await;
             match read(self.0.get_ref()) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => sleep(PAUSE),
@@ -56,20 +56,20 @@ impl Watch {
     }
 }
 
-/// Who hints.
+/// Hints files.
 pub struct Hinter<'a> {
-    /// What tells of creates.
+    /// The source of creates.
     pub watch: &'a Watch,
-    /// Who looks files up.
+    /// Looks files up.
     pub births: &'a Births<'a>,
     /// Whether hints are on.
     pub hints: &'a Cell<bool>,
-    /// What is counted.
+    /// The counters.
     pub counters: &'a Counters,
 }
 
 impl Hinter<'_> {
-    /// Hints for ever as an image says, each file before the next is looked at.
+    /// Hints forever by an image, one file after the other.
     pub async fn by_image(&self, image: &ImageFile) -> io::Result<()> {
         let mut buffer = [0; AT_ONCE];
         loop {
@@ -79,7 +79,7 @@ impl Hinter<'_> {
         }
     }
 
-    /// Hints for ever as the service says, which is asked about all files that were read at once.
+    /// Hints forever by the service, with one request for all files of a read.
     pub async fn by_service(&self, service: &mut Service<'_>) -> io::Result<()> {
         let mut buffer = [0; AT_ONCE];
         loop {
@@ -97,7 +97,7 @@ impl Hinter<'_> {
         }
     }
 
-    /// The files that wait for a hint, of what was read.
+    /// The files of a read that wait for a hint.
     fn files<'b>(&'b self, read: &'b [u8]) -> impl Iterator<Item = File<'b>> {
         let counters = self.counters;
         events(read).filter_map(move |event| {

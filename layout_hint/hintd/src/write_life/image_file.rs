@@ -1,4 +1,4 @@
-//! An image that is asked here, told of the live history if there is one.
+//! An image evaluated locally, with the live history if there is one.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,13 +12,13 @@ use super::births::{since_epoch, File};
 use super::class::{Bits, Class, Rule};
 use super::counters::Counters;
 use crate::log::{line, Trouble};
-use birthmark_image::{hour, Create, Image};
+use birthmark_image::{hour, regular, Create, Image};
 use birthmark_live::{Asked, Limits, Live, Place, Seen};
 
-/// As the service has them by default (`--history-age`, `--history-lag`, `--history-loss`).
+/// The service's defaults (`--history-age`, `--history-lag`, `--history-loss`).
 const FRESH: Limits = Limits { age: 5_000_000, lag: 5_000_000, loss: 10_000 };
 
-/// An image that is read again when it is replaced.
+/// An image that is reloaded when its file is replaced.
 pub struct ImageFile {
     path: PathBuf,
     read: RefCell<Read>,
@@ -29,13 +29,12 @@ pub struct ImageFile {
 struct Read {
     image: Image,
     bits: Bits,
-    /// What the file is: device, inode, size, and when it was written.
+    /// The file's identity: device, inode, size, and time of modification.
     version: [i64; 4],
 }
 
 impl ImageFile {
-    /// Reads an image, which is told of the history at a path, in a file system that handles call
-    /// `system`.
+    /// Reads an image, with the history at a path, for a file system that handles call `system`.
     pub fn open(
         path: PathBuf,
         history: Option<&Path>,
@@ -78,8 +77,7 @@ impl ImageFile {
         read.bits.class(&read.image.lookup(&create))
     }
 
-    /// Looks for another image for ever, `pause` after each time; what is none never takes the place
-    /// of one.
+    /// Checks for another image forever, every `pause`; an unsound one never replaces it.
     pub async fn follow(&self, pause: Duration, rule: &Rule, counters: &Counters) {
         let trouble = Trouble::new(self.path.display());
         counters.images_read.add();
@@ -109,7 +107,7 @@ impl Read {
     fn of(path: &Path, rule: &Rule) -> io::Result<Read> {
         let named = |why: String| format!("{}: {why}", path.display());
         let unsound = |why: String| io::Error::new(io::ErrorKind::InvalidData, named(why));
-        let read = || Ok((version(path)?, std::fs::read(path)?));
+        let read = || Ok((version(path)?, regular::read(path, regular::LONGEST)?));
         let (version, bytes) = read()
             .map_err(|error: io::Error| io::Error::new(error.kind(), named(error.to_string())))?;
         let image = Image::read(&bytes).map_err(|error| unsound(error.to_string()))?;

@@ -1,8 +1,7 @@
 //! Linux: hints each file that is created in a file system, before its data reach the disk.
 //!
-//! The kernel tells of a create after it was done, so that none waits for this. What comes sooner
-//! than it is hinted waits in the kernel, which keeps so many events at most
-//! (`fs.fanotify.max_queued_events`) and says if it had to drop some.
+//! The kernel reports a create after it, so that creates never wait. Creates queue in the kernel,
+//! with a limit (`fs.fanotify.max_queued_events`); it reports when it had to drop some.
 
 mod births;
 mod class;
@@ -11,11 +10,11 @@ mod counters;
 mod events;
 mod hinter;
 mod image_file;
-mod kept;
 mod service;
 mod settings;
 mod system;
 mod trial;
+mod trial_state;
 
 use std::cell::Cell;
 use std::io;
@@ -30,13 +29,13 @@ use rustix::fs::{open, Mode, OFlags};
 use self::births::Births;
 pub use self::class::Rule;
 use self::cleaner::Gauges;
-use self::counters::{Counters, Told};
+use self::counters::{Counters, DeviceReport};
 use self::hinter::{Hinter, Watch};
 use self::image_file::ImageFile;
-use self::kept::Kept;
 use self::service::Service;
 pub use self::settings::WriteLifeSettings;
 use self::trial::Trial;
+use self::trial_state::TrialState;
 use crate::counters::listed;
 use crate::http::Client;
 use crate::log::line;
@@ -46,16 +45,16 @@ use crate::settings::Settings;
 /// `EX_NOPERM` of `sysexits.h`.
 const NOT_PERMITTED: u8 = 77;
 
-/// What there is before the first create.
+/// State before the first create.
 struct Ready<'a> {
     births: Births<'a>,
     asked: Asked<'a>,
     gauges: Option<Gauges>,
-    kept: Kept,
+    state: TrialState,
     trial: Trial,
 }
 
-/// Who is asked.
+/// The source of answers.
 enum Asked<'a> {
     Image(Box<ImageFile>),
     Service(Box<Service<'a>>),
@@ -121,13 +120,13 @@ fn ready<'a>(
             Asked::Service(Box::new(Service::new(client, system, &settings.rule)))
         }
     };
-    let kept = Kept { path: own.state.clone() };
-    let trial = kept.read()?;
+    let state = TrialState { path: own.state.clone() };
+    let trial = state.read()?;
     let births = Births::new(folder, own.late_seconds, counters);
-    Ok(Ready { births, asked, gauges, kept, trial })
+    Ok(Ready { births, asked, gauges, state, trial })
 }
 
-/// What tells of harm; none if it was said that nothing need.
+/// The gauges of harm; none if the settings waive them.
 fn gauges(own: &WriteLifeSettings, folder: &OwnedFd) -> io::Result<Option<Gauges>> {
     if own.unmeasured {
         return Ok(None);
@@ -145,7 +144,7 @@ fn gauges(own: &WriteLifeSettings, folder: &OwnedFd) -> io::Result<Option<Gauges
     })
 }
 
-/// Does everything, for ever.
+/// Runs everything forever.
 async fn work(
     settings: &Settings,
     mount: &Path,
@@ -154,12 +153,12 @@ async fn work(
     token: Option<HeaderValue>,
     counters: &Counters,
 ) -> io::Result<()> {
-    let Ready { births, asked, gauges, kept, trial } = ready;
+    let Ready { births, asked, gauges, state, trial } = ready;
     let hints = Cell::new(!trial.harm);
     match (hints.get(), &*gauges) {
         (false, _) => {
             counters.harm.add();
-            line(format_args!("hints were found to do harm and are off; {}", kept.way_back()));
+            line(format_args!("hints were found to do harm and are off; {}", state.way_back()));
         }
         (true, None) => line("hints are not measured: no harm is seen"),
         (true, Some(_)) => {}
@@ -168,12 +167,12 @@ async fn work(
     let tried = async {
         if let Some(gauges) = gauges.as_ref().filter(|_| !trial.harm) {
             let period = settings.write_life.trial_seconds;
-            cleaner::watch(gauges, period, kept, *trial, &hints, counters).await;
+            cleaner::watch(gauges, period, state, *trial, &hints, counters).await;
         }
     };
-    let told = Told { mount, counters, hints: &hints };
+    let device_report = DeviceReport { mount, counters, hints: &hints };
     let client = Client::new(settings.service.clone(), settings.timeout_seconds, token);
-    let reports = report(client, settings.report_seconds, &told);
+    let reports = report(client, settings.report_seconds, &device_report);
     let hinter = Hinter { watch, births, hints: &hints, counters };
     let hinting = async {
         match asked {

@@ -1,4 +1,4 @@
-//! The service, asked what becomes of files.
+//! Predictions of the service.
 
 use std::collections::HashMap;
 
@@ -15,15 +15,15 @@ use crate::log::Trouble;
 use birthmark_contract::create;
 
 const PATH: &str = "/v1/predictions";
-/// Bytes of an answer about as many files as are read at once.
+/// Most bytes of an answer about the files of one read.
 const LARGEST: usize = 4 * 1024 * 1024;
 
-/// What the service is told of a create.
+/// Members of a create that the service gets.
 const MEMBERS: [&str; 7] =
     ["name", "directory_system", "directory_inode", "mode", "uid", "gid", "time"];
-const _: () = create::assert_told(&MEMBERS, create::Asked::Files);
+const _: () = create::assert_members(&MEMBERS, create::Asked::Files);
 
-/// A service, which is asked about all files that were read at once.
+/// A service, with one request for all files of a read.
 pub struct Service<'a> {
     client: Client,
     system: Option<Vec<u8>>,
@@ -31,7 +31,7 @@ pub struct Service<'a> {
     trouble: Trouble,
 }
 
-/// What counts in its answer.
+/// The relevant part of its answer.
 #[derive(Deserialize)]
 struct Predictions {
     predictions: Vec<Prediction>,
@@ -39,23 +39,23 @@ struct Predictions {
 
 #[derive(Deserialize)]
 struct Prediction {
-    predicates: HashMap<String, Said>,
+    predicates: HashMap<String, PredicateAnswer>,
 }
 
 #[derive(Clone, Copy, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Said {
+enum PredicateAnswer {
     Yes,
     No,
 }
 
 impl<'a> Service<'a> {
-    /// The service that `client` reaches, about a file system that handles call `system`.
+    /// The service behind `client`, for a file system that handles call `system`.
     pub fn new(client: Client, system: Option<Vec<u8>>, rule: &'a Rule) -> Self {
         Service { client, system, rule, trouble: Trouble::new("the service's predictions") }
     }
 
-    /// The class of each of some files; nothing if there is no answer.
+    /// The class of each file; None without an answer.
     pub async fn classes(&mut self, files: &[File<'_>]) -> Option<Vec<Option<Class>>> {
         let system = self.system.as_deref();
         let asked: Vec<_> = files.iter().map(|file| asked(file, system)).collect();
@@ -74,16 +74,16 @@ impl<'a> Service<'a> {
     }
 
     fn read(&self, answer: Answer, files: usize) -> Result<Vec<Option<Class>>, HttpError> {
-        let told: Option<Predictions> = match answer.status {
+        let answered: Option<Predictions> = match answer.status {
             StatusCode::OK => serde_json::from_slice(&answer.body).ok(),
             _ => None,
         };
-        let told = told.filter(|told| told.predictions.len() == files);
-        let told = told.ok_or_else(|| answer.unexpected())?.predictions;
+        let answered = answered.filter(|answered| answered.predictions.len() == files);
+        let predictions = answered.ok_or_else(|| answer.unexpected())?.predictions;
         let class = |Prediction { predicates }: Prediction| {
-            self.rule.class(|key| predicates.get(key) == Some(&Said::Yes))
+            self.rule.class(|key| predicates.get(key) == Some(&PredicateAnswer::Yes))
         };
-        Ok(told.into_iter().map(class).collect())
+        Ok(predictions.into_iter().map(class).collect())
     }
 }
 
@@ -121,23 +121,24 @@ mod tests {
     }
 
     #[test]
-    fn the_service_is_told_what_the_kernel_told() {
-        let told = asked(&file(b"a\xff", &[7, 0, 0, 0, 1, 0, 0, 0]), Some(b"0123456789abcdef"));
-        assert_eq!(told["name_base64"], "Yf8=");
+    fn the_service_gets_the_members_that_the_kernel_reported() {
+        let request = asked(&file(b"a\xff", &[7, 0, 0, 0, 1, 0, 0, 0]), Some(b"0123456789abcdef"));
+        assert_eq!(request["name_base64"], "Yf8=");
         assert_eq!(
-            (&told["mode"], &told["uid"], &told["gid"]),
+            (&request["mode"], &request["uid"], &request["gid"]),
             (&384.into(), &1.into(), &2.into())
         );
-        assert_eq!(told["directory_system"], "MDEyMzQ1Njc4OWFiY2RlZg==");
-        assert_eq!(told["directory_inode"], 7);
-        let time = told["time"].as_str().unwrap();
+        assert_eq!(request["directory_system"], "MDEyMzQ1Njc4OWFiY2RlZg==");
+        assert_eq!(request["directory_inode"], 7);
+        let time = request["time"].as_str().unwrap();
         assert!(time.starts_with("20") && time.ends_with('Z'), "{time}");
     }
 
     #[test]
-    fn a_directory_is_not_told_whose_handle_or_system_is_not_understood() {
-        let named =
-            |told: &Value| told.get("directory_inode").or(told.get("directory_system")).is_some();
+    fn omits_a_directory_with_an_unknown_handle_or_system() {
+        let named = |request: &Value| {
+            request.get("directory_inode").or(request.get("directory_system")).is_some()
+        };
         assert!(!named(&asked(&file(b"a", &[7; 3]), Some(b"system"))));
         assert!(!named(&asked(&file(b"a", &[7; 8]), None)));
     }

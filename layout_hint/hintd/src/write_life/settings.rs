@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::settings::seconds;
 
-/// What is hinted, and by what.
+/// Settings of write-life hints.
 #[derive(Args, Debug)]
 #[group(requires = "write_life")]
 #[command(next_help_heading = "Write-life hints, in place of a device")]
@@ -22,15 +22,15 @@ pub struct WriteLifeSettings {
     )]
     pub write_life: Option<PathBuf>,
 
-    /// image that is asked, as `birthmark image` writes it; without it the service is
+    /// image to evaluate, as `birthmark models image` writes it; default: ask the service
     #[arg(long, env = "BIRTHMARK_HINTD_IMAGE", value_name = "PATH")]
     pub image: Option<PathBuf>,
 
-    /// live history that the image is told of
+    /// live history for the image
     #[arg(long, env = "BIRTHMARK_HINTD_HISTORY", value_name = "PATH", requires = "image")]
     pub history: Option<PathBuf>,
 
-    /// how NFS file handles name the file system, in base64; without it by its UUID
+    /// identifier of the file system in NFS handles, in base64; default: its UUID
     #[arg(
         long,
         env = "BIRTHMARK_HINTD_DIRECTORY_SYSTEM",
@@ -39,15 +39,15 @@ pub struct WriteLifeSettings {
     )]
     pub directory_system: Option<Base64>,
 
-    /// age from which a file is left alone, since its data may be on the disk
+    /// age beyond which a file is not hinted, as its data may be on the disk
     #[arg(long, env = "BIRTHMARK_HINTD_LATE_SECONDS", value_name = "S", default_value = "5", value_parser = seconds)]
     pub late_seconds: Duration,
 
-    /// file that says what was written, in any unit; F2FS has one
+    /// file with the amount written, in any unit; F2FS has one
     #[arg(long, env = "BIRTHMARK_HINTD_WRITTEN", value_name = "PATH", requires = "moved")]
     pub written: Option<PathBuf>,
 
-    /// files that say what of it was moved, which add up; F2FS has them
+    /// files with the amounts moved, which add up; F2FS has them
     #[arg(
         long,
         env = "BIRTHMARK_HINTD_MOVED",
@@ -57,15 +57,15 @@ pub struct WriteLifeSettings {
     )]
     pub moved: Vec<PathBuf>,
 
-    /// hint a file system that does not say what it moves, so that no harm would be seen
+    /// hint a file system without these files, so that harm would go unnoticed
     #[arg(long, env = "BIRTHMARK_HINTD_UNMEASURED", conflicts_with = "written")]
     pub unmeasured: bool,
 
-    /// a period of the trial; one of ten is without hints
+    /// seconds of a period of the trial; one in ten is without hints
     #[arg(long, env = "BIRTHMARK_HINTD_TRIAL_SECONDS", value_name = "S", default_value = "3600", value_parser = seconds)]
     pub trial_seconds: Duration,
 
-    /// file that keeps what the trial has found; without it a restart forgets that
+    /// file with the trial's results; without it a restart loses them
     #[arg(long, env = "BIRTHMARK_HINTD_STATE", value_name = "PATH")]
     pub state: Option<PathBuf>,
 }

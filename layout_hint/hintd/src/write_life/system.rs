@@ -1,4 +1,4 @@
-//! What the system says of a file system, and of what this process may do.
+//! Properties of a file system, and capabilities of this process.
 
 use std::fs;
 use std::io;
@@ -10,23 +10,23 @@ use rustix::fs::{fstat, major, minor};
 use rustix::io::Errno;
 use rustix::thread::{capabilities, CapabilitySet};
 
-/// What is needed: to watch a file system, to open what it tells of, and to hint what is another's.
+/// Needed capabilities: to watch a file system, to open reported files, and to hint others' files.
 const NEEDED: [(CapabilitySet, &str); 3] = [
     (CapabilitySet::SYS_ADMIN, "CAP_SYS_ADMIN"),
     (CapabilitySet::DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"),
     (CapabilitySet::FOWNER, "CAP_FOWNER"),
 ];
 
-/// What of it this process lacks.
+/// The ones that this process lacks.
 pub fn lacking() -> Vec<&'static str> {
     let own = capabilities(None).map(|own| own.effective).unwrap_or(CapabilitySet::empty());
     NEEDED.iter().filter(|(flag, _)| !own.contains(*flag)).map(|(_, name)| *name).collect()
 }
 
-/// An error of fanotify, with what it means (`fanotify_init(2)`, `fanotify_mark(2)`).
+/// An error of fanotify, with its meaning (`fanotify_init(2)`, `fanotify_mark(2)`).
 pub fn explained(error: io::Error) -> io::Error {
     let meant = match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::INVAL) => "expected Linux 5.17 or later, which tells of a new file's handle",
+        Some(Errno::INVAL) => "expected Linux 5.17 or later, which reports a new file's handle",
         Some(Errno::NOSYS) => "expected a kernel with fanotify (CONFIG_FANOTIFY)",
         Some(Errno::NODEV | Errno::OPNOTSUPP) => {
             "expected a file system that NFS could export: this one has no handles of files"
@@ -45,7 +45,7 @@ pub fn device(folder: impl AsFd) -> io::Result<(u32, u32)> {
     Ok((major(device), minor(device)))
 }
 
-/// The UUID of a file system, by which knfsd calls it in file handles unless told otherwise.
+/// The UUID of a file system, knfsd's default name for it in file handles.
 pub fn uuid(folder: impl AsFd) -> Option<Vec<u8>> {
     let device = fstat(folder).ok()?.st_dev;
     let links = fs::read_dir(Path::new("/dev/disk/by-uuid")).ok()?;
@@ -81,9 +81,9 @@ mod tests {
     }
 
     #[test]
-    fn what_fanotify_refuses_is_told_in_words() {
-        let told = explained(Errno::NODEV.into()).to_string();
-        assert!(told.starts_with("expected a file system that NFS could export"), "{told}");
+    fn explains_refusals_of_fanotify_in_words() {
+        let message = explained(Errno::NODEV.into()).to_string();
+        assert!(message.starts_with("expected a file system that NFS could export"), "{message}");
         assert_eq!(explained(Errno::PERM.into()).kind(), io::ErrorKind::PermissionDenied);
     }
 }

@@ -1,43 +1,43 @@
-//! Whether hints do harm: a trial that goes on for as long as there are hints.
+//! A permanent trial of whether hints do harm.
 //!
-//! Time is cut into periods of one length, ten to a round. In each round one period, drawn at random,
-//! is without hints. What is compared is the share of what the file system wrote that was only moved,
-//! by its cleaner. If hints make no difference, the period without is as likely the lowest of the ten
-//! as the second lowest, and so on, whatever the traffic does meanwhile: for it was drawn. So a bet
-//! that pays 3.41 / r times the stake where that period is the r-th lowest (the mean of 1, 1/2 up to
-//! 1/10 is 1/3.41; among equals it pays their mean) neither wins nor loses on average. Where hints do
-//! harm, the period without them is the lowest more often, and it wins.
+//! Time is cut into periods of one length, ten to a round. In each round one random period is
+//! without hints. The compared quantity is the share of the written data that the cleaner moved. If
+//! hints make no difference, the period without is equally likely to have any rank among the ten,
+//! whatever the traffic, because it was drawn at random. So a bet that pays 3.41 / r times the
+//! stake for rank r (the mean of 1, 1/2 up to 1/10 is 1/3.41; equal shares get their mean) neither
+//! wins nor loses on average. If hints do harm, the period without them has the lowest share more
+//! often, and the bet wins.
 //!
-//! What was won and staked again, round after round, is the *evidence*; it is never less than 1 at
-//! the beginning of a round, so that harm that begins late is seen as soon. Without any harm it
-//! reaches [`HARM`] once in so many rounds on average, or less often (a nonnegative martingale that is
-//! begun anew at each round: Shin, Ramdas and Rinaldo, "E-detectors", 2023).
+//! The product of the wins, round after round, is the *evidence*. It is reset to 1 at the beginning
+//! of a round if it is less, so that harm that begins late is found as soon. Without any harm it
+//! reaches [`HARM`] at most once in that many rounds on average (a nonnegative martingale that
+//! restarts at each round: Shin, Ramdas and Rinaldo, "E-detectors", 2023).
 
 use serde::{Deserialize, Serialize};
 
-/// Periods of a round, of which one is without hints.
+/// Periods of a round; one is without hints.
 pub const PERIODS: usize = 10;
 
-/// The evidence that is taken for harm.
+/// The evidence that counts as harm.
 pub const HARM: f64 = 10_000.0;
 
-/// What a file system has written, and what of it was moved; only ever compared with each other.
+/// Amounts that a file system has written and moved, in any common unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Written {
-    /// All that was written.
+    /// All data written.
     pub all: f64,
-    /// What was moved.
+    /// Data moved.
     pub moved: f64,
 }
 
 impl Written {
-    /// What came since `before`; none if it cannot be known: the counters began anew.
+    /// The amounts since `before`; none if the counters were reset.
     pub fn since(self, before: Written) -> Option<Written> {
         let (all, moved) = (self.all - before.all, self.moved - before.moved);
         (all >= 0.0 && moved >= 0.0).then_some(Written { all, moved })
     }
 
-    /// What was moved of what was written; none where nothing was written.
+    /// The moved share; none if nothing was written.
     fn share(self) -> f64 {
         if self.all > 0.0 {
             self.moved / self.all
@@ -47,10 +47,10 @@ impl Written {
     }
 }
 
-/// What is known of harm, which outlives the program.
+/// The results of the trial, which outlive the program.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Trial {
-    /// What was won so far.
+    /// The product of wins.
     pub evidence: f64,
     /// Rounds that were compared.
     pub rounds: u64,
@@ -65,7 +65,7 @@ impl Default for Trial {
 }
 
 impl Trial {
-    /// Takes a round's periods into account, of which the one at `without` had no hints.
+    /// Adds a round's periods; the one at `without` had no hints.
     pub fn take(&mut self, periods: &[Written; PERIODS], without: usize) {
         self.evidence = self.evidence.max(1.0) * won(&periods.map(Written::share), without);
         self.rounds += 1;
@@ -73,7 +73,7 @@ impl Trial {
     }
 }
 
-/// What a stake of one becomes.
+/// The win of a stake of one.
 fn won(shares: &[f64; PERIODS], without: usize) -> f64 {
     let own = shares.get(without).copied().unwrap_or_default();
     let lower = shares.iter().filter(|share| **share < own).count();
@@ -87,7 +87,7 @@ fn won(shares: &[f64; PERIODS], without: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// Numbers from 0 to 1 that look random (Knuth's MMIX, the high bits).
+    /// Random-looking numbers from 0 to 1 (Knuth's MMIX, the high bits).
     struct Chance(u64);
 
     impl Chance {
@@ -102,8 +102,8 @@ mod tests {
         }
     }
 
-    /// A file system whose cleaner moves a share of what is written, `worse` times as much with
-    /// hints; traffic swings by a factor of ten, and what is moved by a factor of two.
+    /// A file system whose cleaner moves a share of the written data, `worse` times as much with
+    /// hints; traffic varies by a factor of ten, and the share by a factor of two.
     fn round(chance: &mut Chance, worse: f64) -> ([Written; PERIODS], usize) {
         let without = chance.below(PERIODS);
         let periods = std::array::from_fn(|place| {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn hints_that_change_nothing_are_left_on() {
         let alarms = (1..=100).filter(|seed| rounds_until_harm(*seed, 1.0, 500).is_some()).count();
-        // 50,000 rounds, in which chance alone gives an alarm five times on average.
+        // 50,000 rounds, with five false alarms on average.
         assert!(alarms <= 15, "{alarms}");
     }
 
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_began_anew_are_not_compared() {
+    fn counters_that_restarted_are_not_compared() {
         let (more, less) = (Written { all: 2.0, moved: 2.0 }, Written { all: 3.0, moved: 1.0 });
         assert_eq!(less.since(more), None);
         assert_eq!(more.since(more), Some(Written { all: 0.0, moved: 0.0 }));

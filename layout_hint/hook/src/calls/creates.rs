@@ -1,4 +1,4 @@
-//! Linux: creates as fanotify tells of them, files by their handles, and write-life hints.
+//! Linux: creates from fanotify, files by their handles, and write-life hints.
 
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::io;
@@ -6,10 +6,9 @@ use std::io;
 /// The longest handle of a file, bytes (`MAX_HANDLE_SZ`).
 pub const HANDLE_MAX: usize = 128;
 
-/// What tells of every create: in which directory (its handle), under which name, and which file
-/// that is (its handle). It is read without waiting, holds no create up, and forgets what it has no
-/// room for (`FAN_Q_OVERFLOW`).
-const TOLD: u32 = libc::FAN_CLASS_NOTIF
+/// Reports every create with handles of its directory and of the file, and its name. Reading never
+/// blocks a create; events without room are dropped (`FAN_Q_OVERFLOW`).
+const REPORTED: u32 = libc::FAN_CLASS_NOTIF
     | libc::FAN_CLOEXEC
     | libc::FAN_NONBLOCK
     | libc::FAN_REPORT_DFID_NAME_TARGET;
@@ -18,10 +17,10 @@ const TOLD: u32 = libc::FAN_CLASS_NOTIF
 const GET_RW_HINT: i32 = 1024 + 11;
 const SET_RW_HINT: i32 = 1024 + 12;
 
-/// What tells of creates in the file system of `mount`, which is open for reading.
+/// Watches creates in the file system of `mount`, which is open for reading.
 pub fn watch_creates(mount: impl AsFd) -> io::Result<OwnedFd> {
     // SAFETY: numbers alone.
-    let watch = unsafe { libc::fanotify_init(TOLD, (libc::O_RDONLY | libc::O_CLOEXEC) as u32) };
+    let watch = unsafe { libc::fanotify_init(REPORTED, (libc::O_RDONLY | libc::O_CLOEXEC) as u32) };
     let watch = descriptor(watch)?;
     let how = libc::FAN_MARK_ADD | libc::FAN_MARK_FILESYSTEM;
     // SAFETY: both descriptors are open; without a path the second one is what is marked.
@@ -40,8 +39,8 @@ struct Handle {
     bytes: [u8; HANDLE_MAX],
 }
 
-/// Opens the file that has a handle in the file system of `mount`: `InvalidInput` if the handle is
-/// too long.
+/// Opens the file with a handle in the file system of `mount`: `InvalidInput` if the handle is too
+/// long.
 pub fn open_by_handle(
     mount: impl AsFd,
     kind: i32,

@@ -1,4 +1,4 @@
-//! The layout hint's device, and the kernel's own check of what it is given.
+//! The layout hint's device, and the kernel's own check of images.
 
 use std::ffi::c_void;
 
@@ -77,7 +77,7 @@ mod freebsd {
         }
     }
 
-    /// Makes a request of `device`, whose structure is `bytes`: `InvalidInput` if it has another
+    /// Makes a request of `device` with the structure `bytes`: `InvalidInput` if it has another
     /// size.
     pub fn call(device: &File, request: Request, bytes: &mut [u8]) -> io::Result<()> {
         if bytes.len() != request.size {
@@ -89,7 +89,7 @@ mod freebsd {
         unsafe { ioctl::ioctl(device, Call { opcode: request.opcode, bytes }) }.map_err(Into::into)
     }
 
-    /// Makes a request whose structure holds, at byte `at`, where `image` lies.
+    /// Makes a request whose structure holds, at byte `at`, the address of `image`.
     pub fn load(
         device: &File,
         request: Request,

@@ -13,23 +13,23 @@ use birthmark_contract::hints;
 use birthmark_image::ImageError;
 use std::time::Instant;
 
-/// Whence verdicts come.
+/// Source of verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// None: every create is cold.
     Off = 0,
     /// From the image.
     Table = 1,
-    /// From answers to questions, kept by the kind of create.
+    /// From answers to questions, cached by the kind of create.
     Query = 2,
 }
 
-/// What a model says of a create: bits, `BM_HOT_...` of `birthmark_hint.h`.
+/// A model's verdict on a create: bits, `BM_HOT_...` of `birthmark_hint.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict(pub u8);
 
 impl Verdict {
-    /// It will be neither.
+    /// Neither hot.
     pub const COLD: Self = Self(0);
     /// `HotName`: a file that will be hot.
     pub const NAME: Self = Self(hints::HOT_NAME);
@@ -53,7 +53,7 @@ pub enum Failure {
     Late,
     /// No connection, or it ended.
     Gone,
-    /// An answer that is not as it should be.
+    /// A malformed answer.
     Bad,
 }
 
@@ -77,6 +77,6 @@ pub trait Asker: Send {
     ///
     /// # Errors
     ///
-    /// What kept the answer away.
+    /// The reason for which there is no answer.
     fn ask(&mut self, question: &Question, deadline: Instant) -> Result<Verdict, Failure>;
 }

@@ -1,6 +1,6 @@
-//! What a file system did with a hint.
+//! A file system's handling of a hint.
 
-/// What became of a hint, for an inode or for a block. Numbered as `enum bm_outcome` in
+/// Outcome of a hint, for an inode or for a block. Numbered as `enum bm_outcome` in
 /// `layout_hint/include/birthmark_hint.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -15,6 +15,6 @@ pub enum Outcome {
     InodesFull = 3,
     /// No such run of fragments of the region is free.
     BlocksFull = 4,
-    /// The block is one beyond those of a hot file that the region is for.
+    /// The block is beyond the hot blocks of its file.
     TooLarge = 6,
 }

@@ -57,7 +57,7 @@ fn a_question_is_queued_once_and_its_answer_serves_the_next_create_of_its_kind()
     assert_eq!(hook.ask(&create("mail999.lock"), false), Verdict::WRITE);
 }
 
-/// A service that says the same to every question, and passes the question on.
+/// A service with a constant answer, which passes the questions on.
 struct Says(Result<Verdict, Failure>, Sender<Question>);
 
 impl Asker for Says {
@@ -118,7 +118,7 @@ fn a_service_that_hangs_is_late_and_then_no_longer_asked() {
     let counters = hook.sync_counters().unwrap();
     assert_eq!((counters.answered, counters.late, counters.opened), (0, 2, 1), "{counters:?}");
     assert_eq!(counters.unasked, 2);
-    assert_eq!(hook.state().decisions, 0, "they are asked anew");
+    assert_eq!(hook.state().decisions, 0, "they are asked again");
 }
 
 #[test]

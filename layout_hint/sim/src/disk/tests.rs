@@ -1,11 +1,10 @@
-//! What a disk adds to its drive: a partition, memory, a queue and clocks. The drive's own time is
-//! tested where it is.
+//! A disk's additions to its drive: a partition, memory, a queue and clocks. The drive's own tests
+//! cover its times.
 
 use super::*;
 
-/// A drive of which everything can be computed by hand: 10 ms and 100 sectors in a revolution, so
-/// 0.1 ms a sector; 2 heads; a seek takes 2 ms; 0.3 ms for the controller, 0.01 ms a sector for the
-/// bus.
+/// A drive for computations by hand: 10 ms and 100 sectors in a revolution, so 0.1 ms a sector; 2
+/// heads; a seek takes 2 ms; 0.3 ms for the controller, 0.01 ms a sector for the bus.
 fn simple() -> Parameters {
     let overheads = ["read", "write"].map(|kind| {
         let of = |found, last| format!(r#""{kind}_{found}_after_{last}": 0.3"#);
@@ -95,10 +94,10 @@ fn it_counts_moves_hits_and_busy_time() {
     (parameters.buffer.segments, parameters.buffer.segment_sectors) = (2, 8);
     let mut disk = Disk::new(&parameters, 0).unwrap();
     let all = [read(50, 4), read(50, 4), write(250, 1), read(52, 1)];
-    let taken: f64 = (0..).zip(all).map(|(k, r)| takes(&mut disk, r, 100.0 * f64::from(k))).sum();
+    let elapsed: f64 = (0..).zip(all).map(|(k, r)| takes(&mut disk, r, 100.0 * f64::from(k))).sum();
     let found = disk.statistics();
     assert_eq!((found.moves, found.hits), (1, 2));
-    assert_near(found.busy * 1e3, taken);
+    assert_near(found.busy * 1e3, elapsed);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Numbers below this are kept in a row.
+/// Numbers below this are stored in an array.
 const NEAR: u32 = 1 << 16;
 
 /// Addresses by number. 0 is none.
@@ -47,8 +47,8 @@ impl Addresses {
         far.map(|(&key, _)| key).or(near)
     }
 
-    /// Forgets those from a number on. If there were any, the one before it remains a key, so that
-    /// what led to both is found by it.
+    /// Drops those from a number on. If there were any, the one before it remains a key, which
+    /// finds the pointers to both.
     pub fn cut(&mut self, end: u32) {
         let near = self.near.len() > end as usize;
         self.near.truncate(end as usize);

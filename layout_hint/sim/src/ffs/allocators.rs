@@ -6,14 +6,14 @@ use super::kernel::Wanted;
 use super::volume::Volume;
 use std::fmt;
 
-/// Where the blocks of files are wanted. Inodes, groups of directories, fragments, clusters and what
-/// happens where there is no room stay as a kernel has them.
+/// A preference for the positions of files' blocks. Inodes, groups of directories, fragments,
+/// clusters and fallbacks stay as in a kernel.
 pub trait Allocator: Sync {
-    /// What it is called where runs are described.
+    /// Its name in descriptions of runs.
     fn name(&self) -> &'static str;
 
-    /// The address that is preferred for a block, in fragments; none: where the search in the
-    /// file's group goes on.
+    /// The preferred address of a block, in fragments; none: continue the search in the file's
+    /// group.
     fn block(&self, volume: &Volume, wanted: &Wanted) -> Option<u32>;
 
     /// The same for an indirect block.
@@ -22,7 +22,7 @@ pub trait Allocator: Sync {
     }
 }
 
-/// Those that have a name in [`named`].
+/// The allocators with a name in [`named`].
 pub static ALLOCATORS: &[&dyn Allocator] = &[&packed::Packed];
 
 /// The allocator of a name.

@@ -7,9 +7,9 @@ use super::{runs, Error};
 use std::ops::Range;
 
 impl Volume {
-    /// Takes fragments, as many as a block has or fewer, near the preferred address, else in the
-    /// inode's group (`ffs_alloc`); if they are for something hot, in the region if they fit. Fewer
-    /// never cross the border of a block.
+    /// Takes at most a block of fragments near the preferred address, else in the inode's group
+    /// (`ffs_alloc`); for something hot, in the region if they fit. Fragments never cross the
+    /// border of a block.
     pub fn alloc(
         &mut self,
         inode: u32,
@@ -29,11 +29,11 @@ impl Volume {
         self.alloc_near(cg, preference, n).ok_or(Error::NoSpace)
     }
 
-    /// Takes fragments in a group, else in another; those that are kept for what is hot last.
+    /// Takes fragments in a group, else in another; reserved ones last.
     pub(super) fn alloc_near(&mut self, cg: u32, preference: Option<u32>, n: u32) -> Option<u32> {
         if self.reserves() {
             let outside = self.rehash(cg, preference, |volume, cg, preference| {
-                volume.alloc_in_group(cg, preference, n, volume.kept_blocks(cg))
+                volume.alloc_in_group(cg, preference, n, volume.reserved_blocks(cg))
             });
             if outside.is_some() {
                 return outside;
@@ -44,7 +44,7 @@ impl Volume {
         })
     }
 
-    /// Takes fragments in a group: of the shortest free run that has enough, else of a block
+    /// Takes fragments in a group: of the shortest free run that is long enough, else of a block
     /// (`ffs_alloccg`).
     fn alloc_in_group(
         &mut self,
@@ -104,9 +104,9 @@ impl Volume {
         Some(cg * fpg + at)
     }
 
-    /// Where in a group the search for a block begins, and whether the block there will do: at the
-    /// preference; where that is elsewhere, at the rotor in FreeBSD 4.8, and later in the same kind
-    /// of space of this group; without one, at the rotor, and later after it.
+    /// Start of the search for a block in a group, and whether the block there will do: at the
+    /// preference; if that is elsewhere, at the rotor in FreeBSD 4.8, and later in the same kind of
+    /// space of this group; without one, at the rotor, and later after it.
     fn begin(&self, cg: u32, preference: Option<u32>) -> (u32, bool) {
         let (geometry, rotor) = (&self.geometry, self.groups[cg as usize].rotor);
         match (preference, self.kernel) {
@@ -116,20 +116,20 @@ impl Volume {
                 ((rotor + geometry.frag()) % geometry.fpg, true)
             }
             (Some(address), Kernel::FreeBsd14 | Kernel::FreeBsd15) => {
-                let kept = address < geometry.data(geometry.group(address));
-                let zone = if kept { 0 } else { geometry.metaspace };
+                let is_metadata = address < geometry.data(geometry.group(address));
+                let zone = if is_metadata { 0 } else { geometry.metaspace };
                 ((geometry.dblkno() + zone) % geometry.fpg, true)
             }
         }
     }
 
-    /// Makes a file's fragments free, which are of one block (`ffs_blkfree`).
+    /// Frees a file's fragments of one block (`ffs_blkfree`).
     pub fn free(&mut self, address: u32, n: u32) {
         self.release(address, n);
         self.changes.push(Change::Freed { address, fragments: n });
     }
 
-    /// Gives back fragments of one block.
+    /// Returns fragments of one block.
     pub(super) fn release(&mut self, address: u32, n: u32) {
         let (cg, at) = (self.geometry.group(address), address % self.geometry.fpg);
         let frag = self.geometry.frag();

@@ -1,15 +1,15 @@
-//! What operations changed: the log that a buffer cache is driven by.
+//! Changes by operations: the log that drives a buffer cache.
 
 use birthmark_hook::Outcome;
 
-/// A change that an operation made.
+/// A change by an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The maps and counts of a cylinder group.
     Group(u32),
     /// An inode: taken, given back, or its size or pointers.
     Inode(u32),
-    /// A block of inodes was made, of which this is the first.
+    /// A block of inodes was made; this is its first.
     Made(u32),
     /// An indirect block: new, or one whose pointers changed.
     Indirect {
@@ -29,18 +29,18 @@ pub enum Change {
         /// How many fragments it has now.
         fragments: u32,
     },
-    /// Fragments that are nobody's any more.
+    /// Fragments that became free.
     Freed {
         /// The first.
         address: u32,
         /// How many.
         fragments: u32,
     },
-    /// What became of a hint.
+    /// Outcome of a hint.
     Hint(Outcome),
 }
 
-/// The log, which is kept only if that was asked for.
+/// The log, which is recorded only on request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Changes {
     pub on: bool,
@@ -56,7 +56,7 @@ impl Changes {
         }
     }
 
-    /// Adds what became of a hint; every one counts.
+    /// Adds the outcome of a hint; every one counts.
     #[inline]
     pub fn hint(&mut self, outcome: Outcome) {
         if self.on {

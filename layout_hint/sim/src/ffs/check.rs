@@ -1,4 +1,4 @@
-//! Whether a file system is consistent, as `fsck` would have it.
+//! Consistency of a file system, as `fsck` checks it.
 
 use super::filesystem::{FileSystem, ROOT};
 use super::group::{Group, Summary};
@@ -6,7 +6,7 @@ use super::kernel::Random;
 use hashbrown::HashMap;
 use thiserror::Error;
 
-/// What is wrong with a file system.
+/// An inconsistency of a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Inconsistency {
     /// A file, or what is left of one, has a fragment that cannot be its own.
@@ -17,7 +17,7 @@ pub enum Inconsistency {
         /// The fragment.
         address: u32,
     },
-    /// A fragment that nothing has is not free, or one that something has is.
+    /// A fragment that is free and owned, or neither.
     #[error("fragment {0} is free and has an owner, or is neither")]
     Fragment(u32),
     /// The same of an inode.
@@ -32,8 +32,8 @@ pub enum Inconsistency {
 }
 
 impl<R: Random> FileSystem<R> {
-    /// Says the first thing that is wrong: every fragment is free or has one owner, so is every
-    /// inode, and all counts are recounts.
+    /// Returns the first inconsistency: every fragment and every inode must be free or have one
+    /// owner, and all counts must match a recount.
     pub fn check(&self) -> Result<(), Inconsistency> {
         let geometry = &self.volume.geometry;
         let mut owned = vec![false; geometry.ncg() as usize * geometry.fpg as usize];
@@ -85,7 +85,7 @@ impl<R: Random> FileSystem<R> {
         (sum == self.volume.total).then_some(()).ok_or(Inconsistency::Total)
     }
 
-    /// The group made anew from its fragments, from the files and from detached inodes.
+    /// The group reconstructed from its fragments, from the files and from detached inodes.
     fn recount(&self, cg: u32, detached: &HashMap<u32, bool>) -> Result<Group, Inconsistency> {
         let geometry = &self.volume.geometry;
         let group = &self.volume.groups[cg as usize];
@@ -109,7 +109,7 @@ impl<R: Random> FileSystem<R> {
     }
 }
 
-/// Says that a fragment has an owner.
+/// Records a fragment's owner.
 fn own(owned: &mut [bool], inode: u32, address: u32) -> Result<(), Inconsistency> {
     match owned.get_mut(address as usize) {
         Some(owned) if !*owned => {

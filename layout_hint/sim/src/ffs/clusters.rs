@@ -8,15 +8,15 @@ use super::level::Level;
 use super::region::Region;
 use super::volume::Volume;
 
-/// In how many groups FreeBSD 14 looks (`vfs.ffs.maxclustersearch`).
+/// Number of groups that FreeBSD 14 searches (`vfs.ffs.maxclustersearch`).
 const SEARCHED: u32 = 10;
-/// Less than this share of free space, in percent, and FreeBSD 14 moves nothing.
+/// Percent of free space below which FreeBSD 14 moves nothing.
 const SPARE: i64 = 4;
 
 impl<R: Random> FileSystem<R> {
-    /// Moves `blocks` blocks of a file from `lbn` on, which have been written and are not on disk,
-    /// to where all of them lie in a row. Returns whether they were moved: not if they lie in a row
-    /// already, which the kernel sees before it asks; not those that are to be in the region.
+    /// Moves `blocks` written blocks of a file from `lbn` on, which are not on disk, to contiguous
+    /// space. Returns whether they were moved: not if they are contiguous already, which the kernel
+    /// checks first; not if they belong in the region.
     pub fn reallocate(&mut self, inode: u32, lbn: u32, blocks: u32) -> bool {
         let Some(file) = self.files.get(&inode) else { return false };
         if !self.volume.may_move(file, lbn, blocks) {
@@ -43,7 +43,7 @@ impl<R: Random> FileSystem<R> {
         true
     }
 
-    /// Takes so many blocks in a row, near where the first of them should be.
+    /// Takes contiguous blocks, near the preferred position of the first.
     fn find_cluster(&mut self, inode: u32, lbn: u32, blocks: u32) -> Option<u32> {
         let file = self.files.get_mut(&inode)?;
         let geometry = self.volume.geometry;
@@ -54,7 +54,7 @@ impl<R: Random> FileSystem<R> {
             Some(cg) => Some(geometry.data(cg)),
             None => self.volume.prefer_block(file, &wanted),
         };
-        // without one the kernel goes by address 0, and so begins in the first group
+        // without one the kernel uses address 0, and so begins in the first group
         let preference = preference.filter(|&address| address < geometry.size).unwrap_or(0);
         let (cg, preference) = (geometry.group(preference), Some(preference));
         if self.volume.kernel == Kernel::FreeBsd48 {
@@ -71,7 +71,7 @@ impl<R: Random> FileSystem<R> {
 }
 
 impl Volume {
-    /// Whether blocks of a file are whole, in one group and not yet in a row, and may be moved.
+    /// Whether blocks of a file are whole, in one group and not contiguous, and may be moved.
     fn may_move(&self, file: &File, lbn: u32, blocks: u32) -> bool {
         let (geometry, frag) = (&self.geometry, self.geometry.frag());
         let Some(end) = lbn.checked_add(blocks) else { return false };
@@ -80,7 +80,7 @@ impl Volume {
         let (Some(first), Some(last)) = (address(lbn), end.checked_sub(1).and_then(address)) else {
             return false;
         };
-        // what is in the region stays there; hot blocks that found no room in it are as others
+        // blocks in the region stay there; hot blocks outside of it are like others
         let within = |region: &Region| {
             let inside = |lbn| address(lbn).is_some_and(|at| region.fragments.contains(&at));
             file.hot && (lbn..end).any(inside)
@@ -95,10 +95,10 @@ impl Volume {
             && !row.clone().all(|(lbn, at)| file.block(lbn) == Some(at))
     }
 
-    /// Takes so many blocks of a group in a row, the first ones at or after the preferred one, but
-    /// none that are kept for what is hot (`ffs_clusteralloc`).
+    /// Takes contiguous blocks of a group, the first at or after the preferred one, outside of
+    /// reserved ones (`ffs_clusteralloc`).
     fn alloc_cluster(&mut self, cg: u32, preference: Option<u32>, blocks: u32) -> Option<u32> {
-        let (geometry, skip) = (self.geometry, self.kept_blocks(cg));
+        let (geometry, skip) = (self.geometry, self.reserved_blocks(cg));
         let start = match self.kernel {
             Kernel::FreeBsd48 => cg * geometry.fpg,
             Kernel::FreeBsd14 | Kernel::FreeBsd15 => geometry.data(cg),

@@ -1,18 +1,18 @@
-//! What is removed, but not yet free.
+//! Removed things that are not free yet.
 
 use super::filesystem::FileSystem;
 use super::kernel::Random;
 use super::volume::Volume;
 
-/// Fragments, and perhaps an inode, that no file has any more and that are not free yet: with soft
-/// updates they stay taken until the disk has forgotten whose they were.
+/// Fragments, and perhaps an inode, without a file, but not free: with soft updates they stay
+/// allocated until the disk no longer has their owner.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "what is detached is lost until it is released"]
 pub struct Detached {
     pub(super) key: usize,
 }
 
-/// What a [`Detached`] stands for.
+/// The contents of a [`Detached`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Remains {
     /// The inode that goes with it, and whether it was a directory's.

@@ -4,9 +4,9 @@ use super::volume::{Optimization, Volume};
 use super::{runs, Error};
 
 impl Volume {
-    /// Makes a file's last fragments, `old` of them at `address`, `new` ones: where they are, if
-    /// what follows is free, else elsewhere (`ffs_realloccg`); if they are for something hot, in the
-    /// region if they fit. Returns where they are then.
+    /// Extends a file's last fragments, `old` of them at `address`, to `new`: in place if the
+    /// following ones are free, else elsewhere (`ffs_realloccg`); for something hot, in the region
+    /// if they fit. Returns their address.
     pub fn extend(
         &mut self,
         address: u32,
@@ -37,7 +37,7 @@ impl Volume {
         Ok(moved)
     }
 
-    /// Takes the fragments that follow, if all of them are free and in the same block
+    /// Takes the following fragments, if all of them are free and in the same block
     /// (`ffs_fragextend`).
     fn extend_in_place(&mut self, address: u32, old: u32, new: u32) -> bool {
         let (cg, at) = (self.geometry.group(address), address % self.geometry.fpg);
@@ -54,8 +54,8 @@ impl Volume {
         true
     }
 
-    /// What fragments that move are to be given this time. From the next time on it is time where
-    /// few fragments are free, and space where many are.
+    /// The optimization for moving fragments this time. It changes to time when few fragments are
+    /// free, and to space when many are.
     fn optimize(&mut self) -> Optimization {
         let (now, minfree) = (self.optimization, i64::from(self.geometry.minfree));
         let nffree = i64::from(self.total.nffree);

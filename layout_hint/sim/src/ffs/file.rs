@@ -1,9 +1,9 @@
-//! Where a file's blocks are.
+//! Positions of a file's blocks.
 
 use super::addresses::Addresses;
 use super::geometry::Geometry;
 
-/// How many pointers to blocks an inode has itself.
+/// Number of an inode's direct pointers.
 pub const DIRECT: u32 = 12;
 
 /// A file or directory: its size, and its pointers. An address of 0 is none: a hole.
@@ -13,11 +13,11 @@ pub struct File {
     pub directory: bool,
     /// Whether it was hinted, and its blocks are to be in the region.
     pub hot: bool,
-    /// What a directory is within.
+    /// A directory's parent and depth.
     pub(super) within: Option<Within>,
     /// Bytes.
     pub size: u64,
-    /// The group in which the next search for a place for a cluster begins, after one in vain.
+    /// The group in which the next search for a cluster begins, after a failed one.
     pub(super) next_cluster: Option<u32>,
     direct: [u32; DIRECT as usize],
     behind: Option<Box<Behind>>,
@@ -34,7 +34,7 @@ pub(super) struct Within {
     pub directories: u32,
 }
 
-/// What a file has beyond its direct blocks; few have it.
+/// A file's blocks beyond its direct ones; few files have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Behind {
     /// The blocks behind indirect ones, from the first of them on.
@@ -64,7 +64,7 @@ impl File {
         (0..DIRECT).chain(behind.map(|behind| behind + DIRECT))
     }
 
-    /// The number of those that comes before one.
+    /// The block before one.
     pub(super) fn before(&self, lbn: u32) -> Option<u32> {
         let blocks = self.behind.as_ref().map(|behind| &behind.blocks);
         let behind = lbn.checked_sub(DIRECT).and_then(|lbn| blocks?.before(lbn));
@@ -77,7 +77,7 @@ impl File {
         indirect.flat_map(|indirect| indirect.keys().filter_map(|slot| indirect.get(slot)))
     }
 
-    /// Says where a block is.
+    /// Sets a block's address.
     pub(super) fn set_block(&mut self, lbn: u32, address: u32) {
         match self.direct.get_mut(lbn as usize) {
             Some(slot) => *slot = address,
@@ -90,12 +90,12 @@ impl File {
         self.behind.as_ref()?.indirect.get(slot as u32)
     }
 
-    /// Says where the indirect block of a slot is.
+    /// Sets the address of the indirect block in a slot.
     pub(super) fn set_indirect(&mut self, slot: usize, address: u32) {
         self.behind.get_or_insert_default().indirect.set(slot as u32, address);
     }
 
-    /// Forgets that there were blocks from `lbn` on; all of them must be holes.
+    /// Drops the blocks from `lbn` on; all of them must be holes.
     pub(super) fn cut(&mut self, lbn: u32) {
         if let Some(behind) = &mut self.behind {
             behind.blocks.cut(lbn.saturating_sub(DIRECT));
@@ -111,9 +111,8 @@ impl File {
         (self.size.saturating_sub(begin) as u32).div_ceil(geometry.fsize)
     }
 
-    /// The addresses as a recording shows them: those of the direct blocks in order; `iN` is an
-    /// indirect block, followed by the blocks that it points to, `IN` a double indirect one, and
-    /// `TN` a triple one.
+    /// The addresses in the format of recordings: direct blocks in order; `iN` is an indirect
+    /// block, followed by its blocks, `IN` a double indirect one, and `TN` a triple one.
     pub fn shown(&self, geometry: &Geometry) -> String {
         let mut shown = String::new();
         let mut show = |mark: &str, address: Option<u32>| {

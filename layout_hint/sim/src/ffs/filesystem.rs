@@ -18,7 +18,7 @@ pub const ROOT: u32 = 2;
 /// Bytes that a directory grows by (`DIRBLKSIZ`).
 const DIRECTORY: u64 = 512;
 
-/// A file system of which only the maps are kept, and where everything is.
+/// A file system with maps and positions, but without data.
 #[derive(Clone, Debug)]
 pub struct FileSystem<R> {
     /// The cylinder groups.
@@ -48,7 +48,7 @@ impl<R: Random> FileSystem<R> {
         made
     }
 
-    /// Makes an empty file or directory with a given inode, which no allocator chose.
+    /// Makes an empty file or directory with a given inode.
     pub fn adopt(&mut self, inode: u32, directory: bool) -> Result<(), Error> {
         let (cg, at) = (self.volume.geometry.inode_group(inode), inode % self.volume.geometry.ipg);
         let group = self.volume.groups.get(cg as usize).ok_or(Error::Taken(inode))?;
@@ -60,13 +60,12 @@ impl<R: Random> FileSystem<R> {
         Ok(())
     }
 
-    /// Keeps a log of changes from now on.
+    /// Logs changes from now on.
     pub fn log_changes(&mut self) {
         self.volume.changes.on = true;
     }
 
-    /// What was changed since they were taken last, in order. Nothing without
-    /// [`Self::log_changes`].
+    /// The changes since the last call, in order. Nothing without [`Self::log_changes`].
     pub fn take_changes(&mut self) -> Drain<'_, Change> {
         self.volume.changes.list.drain(..)
     }
@@ -81,8 +80,8 @@ impl<R: Random> FileSystem<R> {
         self.files.iter().map(|(&inode, file)| (inode, file))
     }
 
-    /// Makes a directory, with a fragment for its entries (`ufs_mkdir`); in the region, if it is
-    /// said to be hot and there is room. Returns its inode.
+    /// Makes a directory, with a fragment for its entries (`ufs_mkdir`); a hot one in the region,
+    /// if there is room. Returns its inode.
     pub fn mkdir(&mut self, parent: u32, hot: bool) -> Result<u32, Error> {
         self.directory(parent)?;
         if self.volume.total.nifree == 0 {
@@ -105,7 +104,7 @@ impl<R: Random> FileSystem<R> {
         Ok(inode)
     }
 
-    /// Says that a directory is in another one now (`ufs_rename`).
+    /// Moves a directory into another one (`ufs_rename`).
     pub fn move_directory(&mut self, inode: u32, parent: u32) -> Result<(), Error> {
         self.directory(inode)?;
         self.directory(parent)?;
@@ -114,7 +113,7 @@ impl<R: Random> FileSystem<R> {
         Ok(())
     }
 
-    /// Counts a directory in another, one deeper than that.
+    /// Counts a directory in another, one level below.
     fn enter(&mut self, inode: u32, parent: u32) {
         let mut depth = 0;
         if let Some(above) = self.within(parent) {
@@ -126,8 +125,8 @@ impl<R: Random> FileSystem<R> {
         }
     }
 
-    /// Counts a directory no more in that which it is in: once, as soon as it has no name there
-    /// (`ufs_rmdir`). When its inode is given back that other one's may be another directory's.
+    /// Removes a directory from its parent's count: once, as soon as it has no name there
+    /// (`ufs_rmdir`). Later the parent's inode may be another directory's.
     pub fn leave(&mut self, inode: u32) {
         let parent = self.within(inode).map(|within| std::mem::take(&mut within.parent));
         if let Some(above) = parent.and_then(|parent| self.within(parent)) {
@@ -139,8 +138,8 @@ impl<R: Random> FileSystem<R> {
         self.files.get_mut(&inode).and_then(|file| file.within.as_mut())
     }
 
-    /// Makes an empty file (`ufs_makeinode`); in the region, if it is said to be hot and there is
-    /// room. Returns its inode.
+    /// Makes an empty file (`ufs_makeinode`); a hot one in the region, if there is room. Returns
+    /// its inode.
     pub fn create(&mut self, parent: u32, hot: bool) -> Result<u32, Error> {
         self.directory(parent)?;
         let inode = match self.place(false, hot) {
@@ -150,8 +149,8 @@ impl<R: Random> FileSystem<R> {
         Ok(self.insert(inode, false, hot))
     }
 
-    /// Makes a file longer, at most a block at a time, in order. Where there is no space for all
-    /// of it, it has what fitted.
+    /// Extends a file, at most a block at a time, in order. Without space for all of it, it gets a
+    /// part.
     pub fn extend(&mut self, inode: u32, size: u64) -> Result<(), Error> {
         let from = self.files.get(&inode).ok_or(Error::NoFile(inode))?.size;
         self.write(inode, from, size)
@@ -185,8 +184,8 @@ impl<R: Random> FileSystem<R> {
         self.volume.place_inode(directory)
     }
 
-    /// An empty file or directory with an inode that it has been given; hot if that is one of the
-    /// region, or if the region has none.
+    /// An empty file or directory with a given inode; hot if that is in the region, or if the
+    /// region has none.
     fn insert(&mut self, inode: u32, directory: bool, hot: bool) -> u32 {
         let region = self.volume.region.as_ref().map(|region| &region.inodes);
         let placed = region.is_some_and(|inodes| inodes.is_empty() || inodes.contains(&inode));

@@ -1,6 +1,5 @@
-//! The preferences of FreeBSD 12.1 to 15: those of 4.8, but for space that is kept for directories
-//! and indirect blocks at the beginning of each group (`newfs -k`), and how much room a directory is
-//! to have.
+//! The preferences of FreeBSD 12.1 to 15: those of 4.8, except for space reserved for directories
+//! and indirect blocks at the beginning of each group (`newfs -k`), and the room for a directory.
 
 use super::file::File;
 use super::geometry::Geometry;
@@ -9,7 +8,7 @@ use super::kernel::Wanted;
 use super::volume::Volume;
 use super::DIRECT;
 
-/// What a group must have for another directory: almost as much room as elsewhere.
+/// The requirements of a group for another directory: almost as much room as elsewhere.
 pub(super) fn room(geometry: &Geometry, average: &Average) -> Room {
     let most = |free: u32| (free - free / 4).max(1);
     Room {
@@ -19,10 +18,9 @@ pub(super) fn room(geometry: &Geometry, average: &Average) -> Room {
     }
 }
 
-/// After the block before; the first of a section in the part of the file's group that is for data,
-/// or a directory's in that for metadata; where the file is long, in the next group that has not
-/// less space than others. The first block behind the first indirect one follows that
-/// (`ffs_blkpref_ufs2`).
+/// After the block before. The first block of a section goes to the data part of the file's group,
+/// or for a directory to the metadata part; of a long file, to the next group with at least average
+/// space. The first block behind the first indirect one follows that (`ffs_blkpref_ufs2`).
 pub(super) fn block(volume: &Volume, file: &File, wanted: &Wanted) -> Option<u32> {
     let geometry = &volume.geometry;
     let (own, frag) = (geometry.inode_group(wanted.inode), geometry.frag());
@@ -43,8 +41,8 @@ pub(super) fn block(volume: &Volume, file: &File, wanted: &Wanted) -> Option<u32
     }
 }
 
-/// After the one that leads to it, if that was made just now; the first after the last direct block;
-/// others in the part of the inode's group that is for metadata.
+/// After the indirect block that leads to it, if that is new; the first after the last direct
+/// block; others in the metadata part of the inode's group.
 pub(super) fn indirect(volume: &Volume, file: &File, wanted: &Wanted) -> u32 {
     let (geometry, frag) = (&volume.geometry, volume.geometry.frag());
     if let Some(before) = wanted.before {

@@ -1,10 +1,11 @@
-//! Where FreeBSD 15 wants a directory: those near the root far apart, deeper ones near their parent.
+//! FreeBSD 15's preference for directories: those near the root far apart, deeper ones near their
+//! parent.
 
 use super::file::Within;
 
-/// The group to begin with, and how many directories more than the average one may have. Of the
-/// groups around the parent's, as many as its depth leaves, the middle comes first, then a quarter,
-/// three quarters, an eighth and so on, by how many directories the parent has.
+/// The first group, and the allowed excess over the average number of directories. The parent's
+/// depth determines a range of groups around it; the middle comes first, then a quarter, three
+/// quarters, an eighth and so on, by the parent's number of directories.
 pub(super) fn start(ncg: u32, parent: u32, within: &Within) -> (u32, u32) {
     let range = ncg.checked_shr(within.depth).unwrap_or(0);
     let directories = within.directories + 1;

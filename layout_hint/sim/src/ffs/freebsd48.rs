@@ -6,7 +6,7 @@ use super::kernel::Wanted;
 use super::volume::Volume;
 use super::DIRECT;
 
-/// What a group must have for another directory: room for that directory's files, too.
+/// The requirements of a group for another directory: room for that directory's files, too.
 pub(super) fn room(geometry: &Geometry, average: &Average) -> Room {
     Room {
         inodes: average.nifree.saturating_sub(geometry.ipg / 4),
@@ -15,8 +15,8 @@ pub(super) fn room(geometry: &Geometry, average: &Average) -> Room {
     }
 }
 
-/// After the block before; the first of a section in the file's group, and where the file is long,
-/// in the next group that has not less space than others (`ffs_blkpref`).
+/// After the block before. The first block of a section goes to the file's group; of a long file,
+/// to the next group with at least average space (`ffs_blkpref`).
 pub(super) fn block(volume: &Volume, wanted: &Wanted) -> Option<u32> {
     let geometry = &volume.geometry;
     let cg = match wanted.previous {
@@ -29,7 +29,7 @@ pub(super) fn block(volume: &Volume, wanted: &Wanted) -> Option<u32> {
     Some(geometry.fpg * cg + geometry.frag())
 }
 
-/// As the first block of a section; all that one block needs at the same place.
+/// As the first block of a section; all indirect blocks for one block at the same place.
 pub(super) fn indirect(volume: &Volume, wanted: &Wanted) -> Option<u32> {
     let same = wanted.before.and_then(|before| before.preference);
     same.or_else(|| block(volume, wanted))

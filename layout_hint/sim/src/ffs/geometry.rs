@@ -1,4 +1,4 @@
-//! The sizes of a file system, and what follows from them.
+//! The sizes of a file system, and derived ones.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ pub const SUPERBLOCK: u32 = 8192;
 const SUMMARY: u32 = 16;
 const MOST: u32 = Geometry::MOST;
 
-/// What a file system looks like on disk.
+/// Format of a file system on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// The first, with inodes of 128 bytes and addresses of 4.
@@ -36,16 +36,16 @@ pub struct Geometry {
     pub avgfilesize: u32,
     /// Expected files of a directory.
     pub avgfpdir: u32,
-    /// What it looks like on disk.
+    /// Its format on disk.
     pub format: Format,
-    /// Fragments at the beginning of a group's data that are for directories and indirect blocks,
-    /// if the kernel knows of that.
+    /// Fragments at the beginning of a group's data for directories and indirect blocks, if the
+    /// kernel has that feature.
     pub metaspace: u32,
-    /// Blocks that may be moved together, at most.
+    /// Most blocks that may be moved together.
     pub contigsumsize: u32,
 }
 
-/// Why sizes are none of a file system.
+/// An invalid size of a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{name}={value}: expected {expected}")]
 pub struct GeometryError {
@@ -55,7 +55,7 @@ pub struct GeometryError {
 }
 
 impl Geometry {
-    /// The sizes that `newfs` of FreeBSD 4.8 takes where it is not told others.
+    /// The default sizes of FreeBSD 4.8's `newfs`.
     pub fn new(size: u32, fpg: u32, ipg: u32) -> Geometry {
         Geometry {
             size,
@@ -72,7 +72,7 @@ impl Geometry {
         }
     }
 
-    /// At most so many fragments: 512 GB in fragments of 2 KB, whose maps take 64 MB here.
+    /// Most fragments: 512 GB in fragments of 2 KB, whose maps take 64 MB here.
     pub(super) const MOST: u32 = 1 << 28;
 
     /// More fragments than there may be.
@@ -81,7 +81,7 @@ impl Geometry {
         GeometryError { name: "size_frags", value: u32::MAX, expected }
     }
 
-    /// Says what is wrong with them, if anything is.
+    /// Returns the first invalid size, if any.
     pub fn check(&self) -> Result<(), GeometryError> {
         self.check_units()?;
         self.check_groups()?;
@@ -108,7 +108,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// The sizes of groups, of which each must have room for more than its own tables.
+    /// The sizes of groups. Each must have room for more than its own tables.
     fn check_groups(&self) -> Result<(), GeometryError> {
         let (Geometry { size, fpg, ipg, .. }, dblkno) = (*self, self.dblkno());
         if fpg > MOST || !fpg.is_multiple_of(self.frag()) || fpg <= dblkno {
@@ -208,8 +208,8 @@ impl Geometry {
         self.bsize / self.inode_size()
     }
 
-    /// How many inodes of a group `newfs` makes, from the first on: of UFS2 two blocks of them, the
-    /// others when they are needed.
+    /// Number of inodes of a group that `newfs` makes, from the first on: two blocks with UFS2, the
+    /// others on demand.
     pub fn first_made(&self) -> u32 {
         match self.format {
             Format::Ufs1 => self.ipg,
@@ -229,7 +229,7 @@ impl Geometry {
         self.inode_table()..self.inode_table() + bytes
     }
 
-    /// The bytes of a region, of which the first may be those of its group's first inodes.
+    /// The bytes of a region; the first may be those of its group's first inodes.
     pub fn extents(&self, start: u64, length: u64, inodes: u32) -> Vec<std::ops::Range<u64>> {
         let group = u64::from(self.fpg) * u64::from(self.fsize);
         let base = start / group * group;
@@ -257,7 +257,7 @@ impl Geometry {
         self.meta(group) + self.metaspace
     }
 
-    /// The fragments of a group, from its beginning, that never are a file's. The first group also
+    /// The fragments of a group, from its beginning, that are never a file's. The first group also
     /// has the boot block and the summaries of all groups.
     pub fn metadata(&self, group: u32) -> std::ops::Range<u32> {
         if group > 0 {

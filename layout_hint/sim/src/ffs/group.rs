@@ -5,7 +5,7 @@ use super::geometry::Geometry;
 use super::runs::{self, LENGTHS};
 use std::ops::Range;
 
-/// What is free, and how many directories there are: in a group, or in all (`struct csum`).
+/// Free resources and number of directories of a group, or of all groups (`struct csum`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Directories.
@@ -14,7 +14,7 @@ pub struct Summary {
     pub nbfree: u32,
     /// Free inodes.
     pub nifree: u32,
-    /// Free fragments in blocks of which others are taken.
+    /// Free fragments in blocks that are partly in use.
     pub nffree: u32,
 }
 
@@ -23,9 +23,9 @@ pub struct Summary {
 pub struct Group {
     /// Its counts.
     pub summary: Summary,
-    /// Where a block was found last by a search.
+    /// Position of the last block found by a search.
     pub rotor: u32,
-    /// Where a search found anything last, at the beginning of a byte of the free map.
+    /// Position of the last find of any search, at the beginning of a byte of the free map.
     pub frotor: u32,
     /// Where a search for a free inode begins, rounded down to a byte of the map.
     pub irotor: u32,
@@ -80,7 +80,7 @@ impl Group {
         runs::mask(0, self.frag)
     }
 
-    /// Says which of a block's fragments are free, and counts anew (`ffs_fragacct`).
+    /// Sets the free fragments of a block, and updates the counts (`ffs_fragacct`).
     #[inline]
     pub fn set(&mut self, block: u32, free: u8) {
         let before = std::mem::replace(&mut self.free[block as usize], free);
@@ -120,7 +120,7 @@ impl Group {
         Some(block * self.frag + start)
     }
 
-    /// The first of so many free blocks in a row, none of them before `from` or in `skip`.
+    /// The first run of `blocks` free blocks, none of them before `from` or in `skip`.
     pub fn cluster(&self, from: u32, blocks: u32, skip: &Range<u32>) -> Option<u32> {
         self.runs[self.frag as usize - 1].row(from, blocks, skip)
     }
@@ -144,7 +144,7 @@ impl Group {
         self.inodes.next(from)
     }
 
-    /// Says whether an inode is free.
+    /// Sets whether an inode is free.
     #[inline]
     pub fn set_inode(&mut self, inode: u32, free: bool) {
         self.inodes.set(inode, free);

@@ -1,24 +1,24 @@
-//! Which cylinder group: for a new directory, and for the next blocks of a long file.
+//! Selection of a cylinder group: for a new directory, and for the next blocks of a long file.
 
 use super::file::Within;
 use super::kernel::{Kernel, Random, Wanted};
 use super::volume::Volume;
 use super::{freebsd14, freebsd15, freebsd48, ROOT};
 
-/// What a group has on average, rounded down.
+/// Averages of a group, rounded down.
 pub(super) struct Average {
     pub ndir: u32,
     pub nifree: u32,
     pub nbfree: u32,
 }
 
-/// What a group must have for another directory.
+/// Requirements of a group for another directory.
 pub(super) struct Room {
-    /// At least so many free inodes.
+    /// Fewest free inodes.
     pub inodes: u32,
-    /// At least so many free blocks.
+    /// Fewest free blocks.
     pub blocks: u32,
-    /// As many directories may be made in a row as fit into so many bytes.
+    /// Bytes that bound the directories made in a row.
     pub bytes: u64,
 }
 
@@ -28,8 +28,8 @@ impl Average {
         Average { ndir: total.ndir / ncg, nifree: total.nifree / ncg, nbfree: total.nbfree / ncg }
     }
 
-    /// How many directories fit into so many bytes, with as many and as large files as others have
-    /// or are expected to have.
+    /// The number of directories that fit into `bytes`, with actual or expected numbers and sizes
+    /// of files.
     fn directories(&self, volume: &Volume, bytes: u64) -> u64 {
         let geometry = &volume.geometry;
         let (bsize, avgfpdir) = (u64::from(geometry.bsize), u64::from(geometry.avgfpdir));
@@ -44,9 +44,9 @@ impl Average {
 }
 
 impl Volume {
-    /// The group for a directory that is made in another (`ffs_dirpref`): until FreeBSD 14 for one
-    /// in the root, a group with few directories; else one near the parent's, or since then where
-    /// its depth says, where there is room, and not many directories in a row.
+    /// The group for a directory made in another (`ffs_dirpref`). Until FreeBSD 14, one in the root
+    /// goes to a group with few directories. Others go near the parent's, or since then by depth,
+    /// to a group with room, and not many directories in a row.
     pub(super) fn prefer_group(
         &self,
         parent: u32,
@@ -80,8 +80,8 @@ impl Volume {
         found.or_else(|| self.around(start).find(backstop)).unwrap_or(start)
     }
 
-    /// The group with the fewest directories, of those with no less free inodes and blocks than the
-    /// average; the first one from `start` on.
+    /// The group with the fewest directories, among those with at least average free inodes and
+    /// blocks; the first one from `start` on.
     fn spread(&self, start: u32, average: &Average) -> u32 {
         let (mut best, mut fewest) = (start, self.geometry.ipg);
         for cg in self.around(start) {
@@ -101,8 +101,8 @@ impl Volume {
     }
 }
 
-/// The group for the next section of a long file: the first from the next group on, or from as many
-/// groups on as the file has sections, that has no less free blocks than the average.
+/// The group for the next section of a long file: the first with at least average free blocks, from
+/// the next group on, or from as many groups on as the file has sections.
 pub(super) fn next_group(volume: &Volume, wanted: &Wanted) -> Option<u32> {
     let geometry = &volume.geometry;
     let after = wanted.previous.filter(|_| wanted.index != 0);

@@ -1,4 +1,4 @@
-//! A file that is given blocks.
+//! A growing file.
 
 use super::changes::Change;
 use super::file::{File, DIRECT};
@@ -8,7 +8,7 @@ use super::volume::Volume;
 use super::Error;
 use birthmark_hook::Outcome;
 
-/// A file of a volume, which grows.
+/// A growing file of a volume.
 pub(super) struct Growth<'a> {
     pub volume: &'a mut Volume,
     pub inode: u32,
@@ -16,7 +16,7 @@ pub(super) struct Growth<'a> {
 }
 
 impl Growth<'_> {
-    /// Makes sure that the first `end` bytes of block `lbn` have a place (`ffs_balloc`).
+    /// Allocates the first `end` bytes of block `lbn` (`ffs_balloc`).
     pub fn reach(&mut self, lbn: u32, end: u32) -> Result<(), Error> {
         self.fill(lbn)?;
         match lbn < DIRECT {
@@ -25,7 +25,7 @@ impl Growth<'_> {
         }
     }
 
-    /// Makes a block of the fragments that the file ends with, if it is to grow beyond them.
+    /// Extends the fragments at the file's end to a block, if it is to grow beyond them.
     fn fill(&mut self, lbn: u32) -> Result<(), Error> {
         let (frag, bsize) = (self.volume.geometry.frag(), u64::from(self.volume.geometry.bsize));
         let Ok(last) = u32::try_from(self.file.size / bsize) else { return Ok(()) };
@@ -76,7 +76,7 @@ impl Growth<'_> {
         done
     }
 
-    /// Gives indirect blocks back that nothing came behind.
+    /// Returns new indirect blocks without blocks behind them.
     fn undo(&mut self, made: &[Option<usize>]) {
         for &slot in made.iter().flatten() {
             if let Some(address) = self.file.indirect(slot) {
@@ -86,7 +86,7 @@ impl Growth<'_> {
         }
     }
 
-    /// Makes the indirect blocks on the way to a block; says which, and where the last is.
+    /// Makes the indirect blocks on the way to a block; returns which, and the address of the last.
     fn lead(
         &mut self,
         lbn: u32,
@@ -132,14 +132,14 @@ impl Growth<'_> {
         }
     }
 
-    /// Where a block is wanted.
+    /// The preferred address of a block.
     fn wanted(&self, lbn: u32, index: u32, before: Option<Before>) -> Option<u32> {
         let previous = (index > 0).then(|| self.file.block(lbn - 1)).flatten();
         let wanted = Wanted { inode: self.inode, lbn, index, previous, before };
         self.volume.prefer_block(self.file, &wanted)
     }
 
-    /// Whether a block is to be in the region.
+    /// Whether a block belongs in the region.
     fn hot(&mut self, lbn: u32) -> bool {
         let Some(region) = self.volume.region.as_ref().filter(|_| self.file.hot) else {
             return false;

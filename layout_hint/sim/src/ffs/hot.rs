@@ -1,4 +1,4 @@
-//! Inodes and fragments of the region, for what is hot.
+//! Inodes and fragments of the region, for hot files.
 
 use super::region::RegionMode;
 use super::runs;
@@ -27,8 +27,7 @@ impl Volume {
         Some(base + at)
     }
 
-    /// Takes fragments of the region, if they are for something hot: so many, or where these do not
-    /// fit, at least those.
+    /// Takes `n` fragments of the region for something hot; if they do not fit, at least `least`.
     pub(super) fn place_hot(&mut self, n: u32, least: u32, hot: bool) -> Option<(u32, u32)> {
         if !hot {
             return None;
@@ -42,8 +41,8 @@ impl Volume {
         placed
     }
 
-    /// Takes fragments of the region: of the shortest free run that has enough, of those the first,
-    /// else of a block. Rotors stay where they are.
+    /// Takes fragments of the region: of the first of the shortest free runs that are long enough,
+    /// else of a block. Rotors do not move.
     fn place(&mut self, n: u32) -> Option<u32> {
         let region = self.region.as_ref()?;
         let (cg, base) = (region.cg, region.cg * self.geometry.fpg);
@@ -74,9 +73,9 @@ impl Volume {
         best.map(|(_, at)| at)
     }
 
-    /// The blocks of a group that are kept for what is hot.
+    /// The reserved blocks of a group.
     #[inline]
-    pub(super) fn kept_blocks(&self, cg: u32) -> Range<u32> {
+    pub(super) fn reserved_blocks(&self, cg: u32) -> Range<u32> {
         let (frag, base) = (self.geometry.frag(), cg * self.geometry.fpg);
         match &self.region {
             Some(region) if region.mode != RegionMode::Preferred && region.cg == cg => {
@@ -87,9 +86,9 @@ impl Volume {
         }
     }
 
-    /// The inodes of a group, from its first on, that are kept for what is hot.
+    /// The reserved inodes of a group, from its first on.
     #[inline]
-    pub(super) fn kept_inodes(&self, cg: u32) -> Range<u32> {
+    pub(super) fn reserved_inodes(&self, cg: u32) -> Range<u32> {
         let base = cg * self.geometry.ipg;
         match &self.region {
             Some(region) if region.mode == RegionMode::Reserved && region.cg == cg => {
@@ -99,17 +98,17 @@ impl Volume {
         }
     }
 
-    /// Whether something of a region is kept free of others.
+    /// Whether a region reserves anything.
     #[inline]
     pub(super) fn reserves(&self) -> bool {
         self.region.as_ref().is_some_and(|region| region.mode != RegionMode::Preferred)
     }
 
-    /// A group's free inodes, as others than what is hot see them: none where all are kept.
+    /// A group's free inodes for others than hot files: none if all are reserved.
     #[inline]
     pub(super) fn nifree(&self, cg: u32) -> u32 {
-        let (group, kept) = (&self.groups[cg as usize], self.kept_inodes(cg));
-        match kept.is_empty() || group.next_inode(&kept).is_some() {
+        let (group, reserved) = (&self.groups[cg as usize], self.reserved_inodes(cg));
+        match reserved.is_empty() || group.next_inode(&reserved).is_some() {
             true => group.summary.nifree,
             false => 0,
         }

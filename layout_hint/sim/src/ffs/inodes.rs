@@ -8,7 +8,7 @@ use std::ops::Range;
 
 impl Volume {
     /// Takes an inode, the preferred one if it is free, else in its group, else in another
-    /// (`ffs_valloc` after `ffs_dirpref`); those that are kept for what is hot last.
+    /// (`ffs_valloc` after `ffs_dirpref`); reserved ones last.
     pub fn alloc_inode(&mut self, preference: u32, directory: bool) -> Result<u32, Error> {
         if self.total.nifree == 0 {
             return Err(Error::NoInodes);
@@ -19,11 +19,11 @@ impl Volume {
             true => contigdirs.saturating_add(1),
             false => contigdirs.saturating_sub(1),
         };
-        // to the real one, too, 0 is no preference
+        // as in the kernel, 0 is no preference
         let preference = Some(preference).filter(|&inode| inode != 0);
         if self.reserves() {
             let outside = self.rehash(cg, preference, |volume, cg, preference| {
-                volume.alloc_inode_in_group(cg, preference, directory, volume.kept_inodes(cg))
+                volume.alloc_inode_in_group(cg, preference, directory, volume.reserved_inodes(cg))
             });
             if let Some(inode) = outside {
                 return Ok(inode);
@@ -62,7 +62,7 @@ impl Volume {
         Some(cg * ipg + at)
     }
 
-    /// Gives an inode back, which is the next one then, if none before it is free
+    /// Returns an inode, which is the next one to be taken if none before it is free
     /// (`ffs_freefile`).
     pub fn release_inode(&mut self, inode: u32, directory: bool) {
         let (cg, at) = (self.geometry.inode_group(inode), inode % self.geometry.ipg);
@@ -71,8 +71,7 @@ impl Volume {
         self.set_inode(cg, at, directory, true);
     }
 
-    /// Makes the inodes that are not there yet, up to a block of them behind one that is taken, as
-    /// `ffs_nodealloccg` does with UFS2.
+    /// Initializes inodes up to a block beyond a taken one, as `ffs_nodealloccg` does with UFS2.
     fn make_inodes(&mut self, cg: u32, at: u32) {
         let per_block = self.geometry.inodes_per_block();
         let group = &mut self.groups[cg as usize];
@@ -82,7 +81,7 @@ impl Volume {
         }
     }
 
-    /// Says that an inode, a directory's or another's, is free or is taken; keeps all counts.
+    /// Sets whether an inode, a directory's or another's, is free; updates all counts.
     pub(super) fn set_inode(&mut self, cg: u32, at: u32, directory: bool, free: bool) {
         if !free {
             self.make_inodes(cg, at);

@@ -1,11 +1,11 @@
-//! Whose allocator it is: where each kernel wants a file's next block.
+//! Kernels, with their preferences for a file's next block.
 
 use super::file::File;
 use super::volume::Volume;
 use super::{freebsd14, freebsd48};
 use serde::Deserialize;
 
-/// The kernels whose allocators are here.
+/// The modelled kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kernel {
@@ -30,11 +30,11 @@ pub struct Wanted {
     pub inode: u32,
     /// The number in the file of the block, or of the one that an indirect block is needed for.
     pub lbn: u32,
-    /// Which of the pointers beside each other it will have; an indirect block: 0.
+    /// Its index among adjacent pointers; an indirect block: 0.
     pub index: u32,
-    /// Where the block is that the pointer before leads to, if there is one.
+    /// The block of the previous pointer, if there is one.
     pub previous: Option<u32>,
-    /// The indirect block that was made for it just before, if one was.
+    /// The indirect block made for it just before, if any.
     pub before: Option<Before>,
 }
 
@@ -48,7 +48,7 @@ pub struct Before {
 }
 
 impl Volume {
-    /// The address that is preferred for a block of a file (`ffs_blkpref`).
+    /// The preferred address of a block of a file (`ffs_blkpref`).
     pub(super) fn prefer_block(&self, file: &File, wanted: &Wanted) -> Option<u32> {
         if let Some(own) = self.allocator {
             return own.block(self, wanted).filter(|&address| address < self.geometry.size);
@@ -59,7 +59,7 @@ impl Volume {
         }
     }
 
-    /// The address that is preferred for an indirect block of a file.
+    /// The preferred address of an indirect block of a file.
     pub(super) fn prefer_indirect(&self, file: &File, wanted: &Wanted) -> Option<u32> {
         if let Some(own) = self.allocator {
             return own.indirect(self, wanted).filter(|&address| address < self.geometry.size);

@@ -1,9 +1,9 @@
-//! How a block of a file is reached.
+//! Levels of indirection.
 
 use super::geometry::Geometry;
 use super::DIRECT;
 
-/// How a block of a file is reached.
+/// The path to a block of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// From the inode.
@@ -23,8 +23,8 @@ const TRIPLE: usize = 1 << 16;
 const LEAVES: usize = 1 << 17;
 
 impl Level {
-    /// That of block `lbn`, if blocks hold `nindir` addresses, and which pointer leads to the block
-    /// from there; none for blocks beyond.
+    /// The level of block `lbn`, if blocks hold `nindir` addresses, and the index of its pointer
+    /// there; none for blocks beyond.
     pub fn of(lbn: u32, nindir: u32) -> Option<(Level, u32)> {
         let Some(behind) = lbn.checked_sub(DIRECT) else { return Some((Level::Direct, lbn)) };
         let (leaf, index) = (behind / nindir, behind % nindir);

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Bytes of the longest line read: the blocks of a file of 100 GB.
 const LONGEST: u64 = 1 << 26;
 
-/// Where a recording is not what was expected.
+/// A mismatch between a recording and its format.
 #[derive(Debug, Error)]
 #[error("{line}: {what}")]
 pub struct RecordingError {
@@ -19,9 +19,9 @@ pub struct RecordingError {
 /// The lines of a recording.
 pub struct Lines<R> {
     source: R,
-    /// The number of the one read last, from 1.
+    /// The number of the last line read, from 1.
     pub line: u64,
-    /// The one read last.
+    /// The last line read.
     pub text: String,
 }
 
@@ -50,12 +50,12 @@ impl<R: BufRead> Lines<R> {
         Ok(Some(&self.text))
     }
 
-    /// An error at the line read last: it was to be something else.
+    /// An error about the last line read.
     pub fn unexpected(&self, expected: &str, found: &str) -> RecordingError {
         self.wrong(format!("expected {expected}, found `{found}`"))
     }
 
-    /// An error at the line read last.
+    /// An error at the last line read.
     pub fn wrong(&self, what: String) -> RecordingError {
         RecordingError { line: self.line, what }
     }

@@ -1,16 +1,16 @@
-//! The allocator of a fast file system (FFS), as FreeBSD 4.8 has it and as FreeBSD 14 has it, over a
-//! file system of which only the maps are kept: where inodes, blocks and fragments are placed.
+//! The allocators of FreeBSD 4.8's and 14's fast file system (FFS), over a file system with maps
+//! but without data: the placement of inodes, blocks and fragments.
 //!
 //! The structure is that of McKusick, Joy, Leffler and Fabry, "A fast file system for UNIX", ACM
-//! Transactions on Computer Systems 2(3), 1984; what it does is that of the functions that the
+//! Transactions on Computer Systems 2(3), 1984; the behaviour is that of the functions that the
 //! comments name (`ffs_alloc`, `ffs_dirpref` and so on). Addresses are fragments from the beginning
-//! of the partition. Nothing is delayed: a caller that has soft updates removes in two steps.
+//! of the partition. Nothing is delayed: a caller with soft updates removes in two steps.
 //!
 //! - [`Volume`]: the cylinder groups and their books. It takes and gives back inodes, blocks and
 //!   fragments near a preference.
-//! - [`Kernel`]: whose preferences, and how they are followed.
-//! - [`Allocator`]: preferences of one's own in place of those.
-//! - [`Region`]: where files and directories are placed that are said to be hot.
+//! - [`Kernel`]: the kernel and its preferences.
+//! - [`Allocator`]: other preferences in place of those.
+//! - [`Region`]: the place of hot files and directories.
 //! - [`FileSystem`]: files and directories over all of these. It can log every [`Change`].
 //! - [`Replay`]: a recording of the real allocator, repeated and compared.
 
@@ -34,6 +34,7 @@ mod groups;
 mod growth;
 mod hot;
 mod inodes;
+mod journal;
 mod kernel;
 mod level;
 mod lines;
@@ -62,10 +63,10 @@ pub use recording::{Difference, Lcg, Replay};
 pub use region::{Region, RegionError, RegionMode};
 pub use volume::{Optimization, Volume};
 
-/// Why an operation was not done.
+/// The reason for a failed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// No blocks or fragments left, or none for who asks (ENOSPC).
+    /// No blocks or fragments left, or none outside the reserve (ENOSPC).
     #[error("no space left")]
     NoSpace,
     /// No inodes left (ENOSPC).
@@ -74,10 +75,13 @@ pub enum Error {
     /// More blocks than pointers reach, the triple indirect one included (EFBIG).
     #[error("file too large")]
     TooLarge,
-    /// Nothing has this inode.
+    /// No file has this inode.
     #[error("nothing has inode {0}")]
     NoFile(u32),
-    /// What has this inode is no directory.
+    /// The kernel has no journal.
+    #[error("journal: FreeBSD 4.8 has none, expected freebsd14 or freebsd15")]
+    NoJournal,
+    /// This inode is no directory.
     #[error("inode {0} is no directory")]
     NotDirectory(u32),
     /// The inode is not free, or there is none of this number.

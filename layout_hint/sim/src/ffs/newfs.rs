@@ -1,4 +1,4 @@
-//! The sizes that `newfs` gives a file system that it is told only the size of.
+//! `newfs`'s default sizes of a file system.
 
 use super::geometry::{Format, Geometry, GeometryError};
 
@@ -8,9 +8,9 @@ const CYLINDER: i64 = 4096;
 /// Bytes per inode in FreeBSD 4.8; fragments per inode in FreeBSD 14 (`NFPI`).
 const DENSITY: i64 = 8192;
 const FRAGMENTS: u32 = 2;
-/// At most so many inodes in a group of FreeBSD 4.8 (`MAXIPG`): their map is a third of its block.
+/// Most inodes in a group of FreeBSD 4.8 (`MAXIPG`): their map is a third of its block.
 const MOST: i64 = 43776;
-/// In FreeBSD 14 there are at least so many groups, if they are not too small (`MINCYLGRPS`).
+/// Fewest groups of FreeBSD 14, if they are not too small (`MINCYLGRPS`).
 const GROUPS: u32 = 4;
 
 impl Geometry {
@@ -27,7 +27,7 @@ impl Geometry {
         let cpg = (1..=128).rev().find(fits).unwrap_or(1);
         let (fpg, ipg) = ((cpg * CYLINDER / 4) as u32, inodes(cpg) as u32);
         let mut geometry = Geometry::new((sectors / 4) as u32, fpg, ipg);
-        // what is left and too small for a group is left out
+        // a rest too small for a group is left out
         if geometry.ncg() > 1 && geometry.fragments(geometry.ncg() - 1) < geometry.dblkno() {
             geometry.size = (geometry.ncg() - 1) * fpg;
         }

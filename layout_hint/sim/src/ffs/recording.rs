@@ -1,4 +1,4 @@
-//! A recording of the real allocator, repeated and compared.
+//! Repeating a recording of the real allocator, and comparing the answers.
 
 use super::filesystem::{FileSystem, ROOT};
 use super::geometry::Format;
@@ -10,10 +10,10 @@ use super::Error;
 use std::fmt::Write;
 use std::io::BufRead;
 
-/// How a recording says that there was no room.
+/// A recording's answer without room.
 pub(super) const FULL: &str = "ENOSPC";
 
-/// The numbers that stand for the kernel's random ones in recordings.
+/// The kernel's random numbers in recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lcg(u32);
 
@@ -35,11 +35,11 @@ impl Random for Lcg {
 pub struct Difference {
     /// The line, from 1.
     pub line: u64,
-    /// What was asked.
+    /// The request.
     pub request: String,
-    /// What the real allocator answered.
+    /// The real allocator's answer.
     pub recorded: String,
-    /// What this one answers.
+    /// This allocator's answer.
     pub answered: String,
 }
 
@@ -143,7 +143,7 @@ impl<R: BufRead> Replay<R> {
         Ok(())
     }
 
-    /// The answer to what found no room; to a write it may also be what it found room for.
+    /// The answer without room; for a write possibly the part that found room.
     fn full(&self, request: Request, recorded: &str) -> String {
         match request {
             Request::Write(inode, _) if recorded != FULL => self.blocks(inode),
@@ -178,7 +178,7 @@ impl<R: BufRead> Replay<R> {
         }
     }
 
-    /// What comes of another region: why there can be none, if so.
+    /// Sets another region; returns why there can be none, if so.
     fn set_region(&mut self, place: Option<Place>) -> String {
         let geometry = &self.filesystem.volume.geometry;
         match place.map(|place| place.region(geometry)).transpose() {
@@ -214,8 +214,7 @@ impl<R: BufRead> Replay<R> {
     }
 }
 
-/// Two texts from the word on in which they begin to differ, each with what fits of it; a group's
-/// state is a word.
+/// Two texts from the first differing word on, each as long as fits; a group's state is a word.
 fn from_difference(one: &str, other: &str) -> (String, String) {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
     let begin = match one.get(..same).map(|same| (same.rfind("] "), same.rfind(' '))) {

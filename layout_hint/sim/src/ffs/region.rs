@@ -1,4 +1,4 @@
-//! A region of the disk that hot files and directories are placed in.
+//! A region of the disk for hot files and directories.
 
 use super::filesystem::ROOT;
 use super::geometry::{Format, Geometry};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::ops::Range;
 use thiserror::Error;
 
-/// What of a region others than hot files and directories are kept out of, as long as there is room
+/// The parts of a region closed to other than hot files and directories, while there is room
 /// elsewhere: `BM_REGION_…` of birthmark_hint.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -20,8 +20,8 @@ pub enum RegionMode {
     Reserved,
 }
 
-/// A range of bytes of a file system: fragments of one cylinder group, and inodes of it, those in the
-/// range or the group's first.
+/// A range of bytes of a file system: fragments of one cylinder group, and its inodes in the range
+/// or the group's first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The cylinder group.
@@ -30,16 +30,16 @@ pub struct Region {
     pub inodes: Range<u32>,
     /// Its fragments from the first to the last one for data; there may be none.
     pub fragments: Range<u32>,
-    /// What of it others are kept out of.
+    /// Its parts closed to others.
     pub mode: RegionMode,
-    /// How many blocks of a hot file are placed in it, from the first on.
+    /// Number of a hot file's first blocks that are placed in it.
     pub hot_blocks: u32,
 }
 
-/// Why a range of bytes is no region.
+/// The reason why a range of bytes is no region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RegionError {
-    /// It ends where the file system has ended.
+    /// It ends beyond the file system.
     #[error("the region ends at byte {end}, expected at most {size}, where the file system ends")]
     Beyond {
         /// Where the region would end.
@@ -63,7 +63,7 @@ pub enum RegionError {
         /// Inodes of a group.
         ipg: u32,
     },
-    /// Its inodes are made after others, which would have to be made before.
+    /// Its inodes would be initialized before others that precede them.
     #[error("the region begins with inode {inode}, expected {first}, the first of its group")]
     Unmade {
         /// Its first inode.
@@ -78,8 +78,8 @@ pub enum RegionError {
 
 impl Region {
     /// The fragments that lie wholly in `length` bytes from byte `start` on, and the first `inodes`
-    /// of their group, or, if these are 0, the inodes that lie in the bytes, too. Never the root's
-    /// inode and those before it.
+    /// of their group, or, if these are 0, the inodes that lie in the bytes, too. The root's inode
+    /// and those before it are excluded.
     pub fn of(
         geometry: &Geometry,
         start: u64,
@@ -190,7 +190,7 @@ mod tests {
         let second = of(group + data, 80128).unwrap();
         assert_eq!((second.cg, second.inodes), (1, 80128..2 * 80128));
         assert_eq!(of(data, 80129), Err(RegionError::Inodes { inodes: 80129, ipg: 80128 }));
-        // all inodes and no data; the last ones, before which others would be made
+        // all inodes and no data; the last ones, which would be initialized before others
         assert!(of(0, 0).unwrap().fragments.is_empty());
         let inode = 80128 - 2048;
         assert_eq!(of(data - MB / 2, 0), Err(RegionError::Unmade { inode, first: 3 }));

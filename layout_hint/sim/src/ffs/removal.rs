@@ -1,4 +1,4 @@
-//! Files and directories cut and removed: at once, or in two steps.
+//! Cutting and removing files and directories: at once, or in two steps.
 
 use super::changes::Change;
 use super::detached::{Detached, Remains};
@@ -16,7 +16,8 @@ impl<R: Random> FileSystem<R> {
         Ok(())
     }
 
-    /// Cuts a file as [`Self::truncate`] does, but what it had stays taken until it is released.
+    /// Cuts a file as [`Self::truncate`] does, but its blocks stay allocated until they are
+    /// released.
     pub fn detach_blocks(&mut self, inode: u32, size: u64) -> Result<Detached, Error> {
         let remains = self.cut(inode, size)?;
         if remains.is_some() {
@@ -32,15 +33,16 @@ impl<R: Random> FileSystem<R> {
         Ok(())
     }
 
-    /// Removes a file or a directory, but its blocks and inode stay taken until they are released.
+    /// Removes a file or a directory, but its blocks and inode stay allocated until they are
+    /// released.
     pub fn detach(&mut self, inode: u32) -> Result<Detached, Error> {
         let remains = self.remove(inode)?;
         self.volume.changes.push(Change::Inode(inode));
         Ok(self.keep(remains))
     }
 
-    /// Gives the byte before a new end a place, if it may have none. Returns what remains of the
-    /// file if it becomes shorter.
+    /// Allocates the byte before a new end, if it may be missing. Returns the remains of the file
+    /// if it becomes shorter.
     fn cut(&mut self, inode: u32, size: u64) -> Result<Option<Remains>, Error> {
         let bsize = u64::from(self.volume.geometry.bsize);
         let before = self.files.get(&inode).ok_or(Error::NoFile(inode))?.size;
@@ -54,7 +56,7 @@ impl<R: Random> FileSystem<R> {
         Ok(Some(Remains { inode: None, fragments: file.shrink(&self.volume.geometry, size) }))
     }
 
-    /// What remains of a file or a directory that is no more.
+    /// The remains of a removed file or directory.
     fn remove(&mut self, inode: u32) -> Result<Remains, Error> {
         if inode == ROOT {
             return Err(Error::Root);
@@ -65,7 +67,7 @@ impl<R: Random> FileSystem<R> {
         Ok(Remains { inode: Some((inode, file.directory)), fragments })
     }
 
-    /// Logs what of a file that was cut points elsewhere now.
+    /// Logs the changed pointers of a file that was cut.
     fn log_end(&mut self, inode: u32) {
         let geometry = &self.volume.geometry;
         let Some(file) = self.files.get(&inode).filter(|_| self.volume.changes.on) else { return };

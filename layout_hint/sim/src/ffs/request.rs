@@ -1,10 +1,10 @@
-//! A line of a recording: a request, and what was answered.
+//! A line of a recording: a request and its answer.
 
 use super::geometry::{Format, Geometry};
 use super::kernel::Kernel;
 use super::region::{Region, RegionMode};
 
-/// What is asked of the file system.
+/// Requests to the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// A directory in a directory, hot or not.
@@ -23,7 +23,7 @@ pub enum Request {
     Dump,
 }
 
-/// A region that is asked for.
+/// A requested region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     start: u64,
@@ -42,16 +42,16 @@ impl Place {
     }
 }
 
-/// What was expected.
+/// The expectation.
 type Expected = String;
 
-/// The answer of what has no other.
+/// The default answer.
 pub const OK: &str = "ok";
 const REQUESTS: &str = "`m DIR`, `c DIR`, `w INODE SIZE`, `k INODE BLOCK BLOCKS`, `u INODE DIR` \
     or `d`, and ` = ANSWER`";
 const HOT: &str = "hot";
 
-/// Takes a line apart.
+/// Parses a line.
 pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
     let (request, answer) = line.split_once('=').ok_or(REQUESTS)?;
     let words: Vec<&str> = request.split_ascii_whitespace().collect();
@@ -79,7 +79,7 @@ pub fn parse(line: &str) -> Result<(Request, &str), Expected> {
     Ok((request, answer.trim()))
 }
 
-/// The sizes in a recording's first line, and whose allocator made it.
+/// The sizes in a recording's first line, and the kernel.
 pub fn geometry(line: &str) -> Result<(Geometry, Kernel), Expected> {
     const NAMES: [&str; 7] = ["size_frags", "fpg", "ipg", "bsize", "fsize", "minfree", "spc"];
     let form = || format!("`# {}=N`", NAMES.join("=N "));
@@ -97,7 +97,7 @@ pub fn geometry(line: &str) -> Result<(Geometry, Kernel), Expected> {
     Ok((geometry, kernel))
 }
 
-/// What follows the sizes: whose allocator it was, and on which format.
+/// The rest after the sizes: the kernel and the format.
 fn kernel(words: &[&str]) -> Result<(Kernel, Format), Expected> {
     const FORM: &str = "`kernel=freebsd48`, `…14`, `…15` or nothing behind the sizes, and then \
         `format=ufs1`, `format=ufs2` or nothing";
@@ -120,8 +120,8 @@ fn kernel(words: &[&str]) -> Result<(Kernel, Format), Expected> {
     }
 }
 
-/// Whether an answer, though not ours, is one to such a request: of the form of `ours`, in which
-/// there may be any number of addresses, all of them of the file system's range.
+/// Whether an answer that differs from ours is possible for such a request: of the form of `ours`,
+/// with any number of addresses in the file system's range.
 pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry) -> bool {
     if recorded == super::recording::FULL {
         return matches!(request, Request::Create(..) | Request::Mkdir(..) | Request::Write(..));
@@ -143,7 +143,7 @@ pub fn answers(request: Request, recorded: &str, ours: &str, geometry: &Geometry
     }
 }
 
-/// A text with every number in it made 0.
+/// A text with every number replaced by 0.
 fn shape(text: &str) -> String {
     let mut shape = String::with_capacity(text.len());
     for c in text.chars() {
@@ -177,7 +177,7 @@ fn size_of(text: &str) -> Result<u64, Expected> {
     value.ok_or_else(|| format!("a size from 0 to {}, not `{}`", i64::MAX, short(text)))
 }
 
-/// As much of a text as fits into a message.
+/// A text, cut to fit into a message.
 pub fn short(text: &str) -> String {
     // a line of a terminal has 80, and the message its own words
     const FIT: usize = 60;

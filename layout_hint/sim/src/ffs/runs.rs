@@ -1,6 +1,6 @@
 //! Runs of free fragments in a block, which is a byte with a bit set for every free one.
 //!
-//! A run is maximal: what is beside it in the block is taken. FFS keeps tables of them, too
+//! A run is maximal: its neighbours in the block are taken. FFS keeps tables of them, too
 //! (`fragtbl`, `around` and `inside` in `ffs_tables.c`).
 
 /// Of every block, which lengths its runs have: bit `k - 1` is set if one has length `k`.

@@ -1,4 +1,4 @@
-//! The cylinder groups of a file system, and what is kept of all together.
+//! The cylinder groups of a file system, and their totals.
 
 use super::allocators::Allocator;
 use super::changes::{Change, Changes};
@@ -7,10 +7,10 @@ use super::group::{Group, Summary};
 use super::kernel::Kernel;
 use super::region::Region;
 
-/// What fragments that grow and must move are given (`fs_optim`).
+/// Space for fragments that grow and must move (`fs_optim`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optimization {
-    /// A whole block, of which the rest is freed at once: they will not move again.
+    /// A whole block, whose rest is freed at once: they will not move again.
     Time,
     /// No more than they ask for.
     Space,
@@ -21,9 +21,9 @@ pub enum Optimization {
 pub struct Volume {
     /// The sizes.
     pub geometry: Geometry,
-    /// Whose allocator it is.
+    /// The kernel.
     pub kernel: Kernel,
-    /// Who says where blocks are wanted in the kernel's place.
+    /// The allocator in the kernel's place.
     pub allocator: Option<&'static dyn Allocator>,
     /// The cylinder groups.
     pub groups: Vec<Group>,
@@ -31,11 +31,11 @@ pub struct Volume {
     pub total: Summary,
     /// Directories made in each group one after the other, with no files between them; up to 255.
     pub contigdirs: Vec<u8>,
-    /// Changes with how fragmented the free space is.
+    /// Changes with the fragmentation of the free space.
     pub optimization: Optimization,
-    /// Whether blocks are given as to the superuser, from the reserve of `minfree` percent, too.
+    /// Whether the reserve of `minfree` percent may be used, as by the superuser.
     pub superuser: bool,
-    /// Where hot files and directories are placed.
+    /// The place of hot files and directories.
     pub region: Option<Region>,
     pub(super) changes: Changes,
     dsize: u32,
@@ -67,26 +67,26 @@ impl Volume {
         i64::from(self.dsize) * numerator / denominator
     }
 
-    /// Whether so many fragments may be given without touching the reserve.
+    /// Whether fragments may be given without touching the reserve.
     #[inline]
     pub(super) fn may_give(&self, fragments: u32) -> bool {
         self.superuser || self.free_beside(self.geometry.minfree.into()) >= i64::from(fragments)
     }
 
-    /// Whether so many percent of the fragments are free.
+    /// Whether a percentage of the fragments is free.
     #[inline]
     pub(super) fn spares(&self, percent: i64) -> bool {
         self.free_beside(percent) >= 0
     }
 
-    /// How many fragments are free beside a reserve of so many percent (`freespace`).
+    /// Free fragments beyond a reserve in percent (`freespace`).
     #[inline]
     fn free_beside(&self, percent: i64) -> i64 {
         let free = i64::from(self.total.nbfree * self.geometry.frag() + self.total.nffree);
         free - self.share(percent, 100)
     }
 
-    /// Says which fragments of a group's block are free, and keeps all counts.
+    /// Sets the free fragments of a group's block, and updates all counts.
     #[inline]
     pub(super) fn set(&mut self, cg: u32, block: u32, free: u8) {
         let group = &mut self.groups[cg as usize];
@@ -98,8 +98,8 @@ impl Volume {
         self.changes.push(Change::Group(cg));
     }
 
-    /// Asks the preferred group, which is told the preference, then others, which are not: at
-    /// growing distance, then one after the other (`ffs_hashalloc`).
+    /// Tries the preferred group with the preference, then others without: at growing distance,
+    /// then one after the other (`ffs_hashalloc`).
     pub(super) fn rehash<T>(
         &mut self,
         preferred: u32,
@@ -118,7 +118,7 @@ impl Volume {
             }
             step *= 2;
         }
-        // the first two were asked before
+        // the first two have been tried
         (2..ncg).find_map(|distance| ask(self, (preferred + distance) % ncg, None))
     }
 }

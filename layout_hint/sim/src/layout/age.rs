@@ -1,4 +1,4 @@
-//! A file system that was used before: files made, half of them removed, again and again.
+//! Ageing of a file system: files are made, half of them removed, again and again.
 
 use super::cluster::{self, Before, Stream};
 use super::config::Age;
@@ -11,7 +11,7 @@ const MEDIAN: f64 = 4096.0;
 const DEVIATION: f64 = 2.2;
 /// No file is larger than this share of the file system.
 const LARGEST: f64 = 0.01;
-/// Files for which there is a directory.
+/// Number of files per directory.
 const FILES: u64 = 32;
 
 impl System {
@@ -21,9 +21,9 @@ impl System {
         let mut directories = vec![ROOT];
         let mut files = Vec::new();
         let data = f64::from(self.geometry.dsize());
-        let kept = (data * (1.0 - age.fill.clamp(0.0, 1.0))) as u64;
+        let least_free = (data * (1.0 - age.fill.clamp(0.0, 1.0))) as u64;
         for _ in 0..age.rounds {
-            while self.free_fragments() > kept {
+            while self.free_fragments() > least_free {
                 let Some(inode) = self.old_file(&mut random, &mut directories, files.len()) else {
                     break;
                 };

@@ -21,7 +21,7 @@ pub struct Wanted {
 }
 
 impl System {
-    /// Where a buffer with a block is; it is read if need be and `read` says so.
+    /// The buffer of a block; it is read if necessary and `read` is set.
     pub fn block(&mut self, wanted: Wanted, read: bool) -> u32 {
         let Wanted { number, extent } = wanted;
         if let Some(at) = self.cache.find(extent.owner, number) {
@@ -41,7 +41,7 @@ impl System {
         self.admit(wanted, read)
     }
 
-    /// Takes a block into the cache, and lets others go for it.
+    /// Takes a block into the cache, evicting others.
     pub fn admit(&mut self, wanted: Wanted, read: bool) -> u32 {
         let Wanted { number, extent } = wanted;
         let at = self.cache.insert(number, extent);
@@ -57,7 +57,7 @@ impl System {
         at
     }
 
-    /// Says that a buffer has changed: it is written later.
+    /// Marks a buffer as changed: it is written later.
     pub fn change(&mut self, at: u32) {
         if self.cache.set_dirty(at, true) {
             let owner = self.cache.get(at).extent.owner;
@@ -70,7 +70,7 @@ impl System {
         }
     }
 
-    /// Looks at the block of the device that an inode is in, and may change it.
+    /// Accesses the block of the device with an inode, and may change it.
     pub fn inode_block(&mut self, inode: u32, change: bool) {
         if self.building || inode == 0 {
             return;
@@ -81,7 +81,7 @@ impl System {
         }
     }
 
-    /// Makes a block of inodes, and writes it at once: it is on the disk before the map that says so
+    /// Makes a block of inodes, and writes it at once, before the map that refers to it
     /// (`babarrierwrite`).
     pub fn make_inodes(&mut self, first: u32) {
         if self.building {
@@ -178,7 +178,7 @@ impl System {
         self.device.write(extent, writer);
     }
 
-    /// Takes note that a buffer is on the disk as it is.
+    /// Records that a buffer is on the disk.
     fn cleaned(&mut self, at: u32, buffer: &Buffer) {
         self.cache.set_dirty(at, false);
         let Extent { kind, owner, .. } = buffer.extent;

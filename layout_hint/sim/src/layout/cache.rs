@@ -1,5 +1,4 @@
-//! The buffer cache: which blocks are in memory, in the order of their use, and which of them the
-//! disk does not have yet.
+//! The buffer cache: blocks in memory, in the order of their use, and dirty ones among them.
 
 use super::device::{Extent, Ticket};
 use hashbrown::HashMap;
@@ -12,11 +11,11 @@ pub const NONE: u32 = u32::MAX;
 pub struct Buffer {
     /// Which of the owner's: a file's block, or a fragment's address.
     pub number: u32,
-    /// Where it is on the disk, what is in it, and whose it is.
+    /// Its position on the disk, its contents, and its owner.
     pub extent: Extent,
-    /// Whether the disk has it not yet.
+    /// Whether it is not on the disk yet.
     pub dirty: bool,
-    /// Whether its use is the sign to read ahead (`B_RAM`).
+    /// Whether its use triggers reading ahead (`B_RAM`).
     pub marked: bool,
     /// When it was read or written last.
     pub written: u32,
@@ -52,7 +51,7 @@ pub struct Cache {
     dirty: u32,
 }
 
-/// Two numbers, the owner's and that of what it has, as one.
+/// The owner's number and that of its block, as one.
 #[inline]
 pub fn key(owner: u32, number: u32) -> u64 {
     u64::from(owner) << 32 | u64::from(number)
@@ -92,7 +91,7 @@ impl Cache {
         &mut self.buffers[at as usize]
     }
 
-    /// Where an owner's block is, if it is here.
+    /// The index of an owner's block, if it is here.
     #[inline]
     pub fn find(&self, owner: u32, number: u32) -> Option<u32> {
         self.index.get(&key(owner, number)).copied()
@@ -125,7 +124,7 @@ impl Cache {
         at
     }
 
-    /// Lets a buffer go.
+    /// Removes a buffer.
     pub fn remove(&mut self, at: u32) {
         let Buffer { number, extent, dirty, .. } = *self.get(at);
         self.index.remove(&key(extent.owner, number));
@@ -136,14 +135,14 @@ impl Cache {
         self.unused.push(at);
     }
 
-    /// Says where a buffer's block is now, and how long.
+    /// Sets a buffer's block and length.
     pub fn moved(&mut self, at: u32, address: u32, fragments: u32) {
         let extent = &mut self.buffers[at as usize].extent;
         self.fragments = self.fragments - u64::from(extent.fragments) + u64::from(fragments);
         (extent.address, extent.fragments) = (address, fragments);
     }
 
-    /// Says whether the disk has it not yet. Returns whether that changed.
+    /// Sets whether it is dirty. Returns whether that changed.
     pub fn set_dirty(&mut self, at: u32, dirty: bool) -> bool {
         if self.get(at).dirty == dirty {
             return false;
@@ -155,14 +154,13 @@ impl Cache {
         true
     }
 
-    /// The buffer not used for longest, if there are more than there is room for. The one used
-    /// last stays.
+    /// The least recently used buffer, if the cache is over its limit. The last one used stays.
     #[inline]
     pub fn excess(&self) -> Option<u32> {
         (self.fragments > self.limit && self.oldest != self.newest).then_some(self.oldest)
     }
 
-    /// The oldest dirty buffers, at most so many.
+    /// The oldest dirty buffers, at most `most`.
     pub fn oldest_dirty(&self, most: u32) -> Vec<u32> {
         let mut found = Vec::new();
         let mut at = self.oldest;

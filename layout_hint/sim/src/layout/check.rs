@@ -1,4 +1,4 @@
-//! Whether names, links, sizes and the file system agree.
+//! Consistency of names, links, sizes and the file system.
 
 use super::cache::key;
 use super::system::System;
@@ -6,7 +6,7 @@ use super::trace::What;
 use hashbrown::HashSet;
 
 impl System {
-    /// Says the first thing that is wrong, after all that was delayed has been done.
+    /// Returns the first inconsistency, after all delayed work.
     pub fn check(&mut self) -> Result<(), String> {
         self.work_all();
         self.fs.check().map_err(|error| error.to_string())?;

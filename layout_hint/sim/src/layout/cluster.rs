@@ -5,7 +5,7 @@ pub fn most(bsize: u32) -> u32 {
     (128 * 1024 / bsize).saturating_sub(1)
 }
 
-/// How a file is being written.
+/// Write pattern of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stream {
     /// Where the last write ended.
@@ -18,7 +18,7 @@ pub struct Stream {
     address: u32,
 }
 
-/// What is to be done with the cluster so far, before a block is added.
+/// Action on the cluster so far, before a block is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// Nothing.
@@ -30,7 +30,7 @@ pub enum Before {
 }
 
 impl Stream {
-    /// Takes note of a write of `count` bytes in blocks of `bsize`.
+    /// Records a write of `count` bytes in blocks of `bsize`.
     pub fn access(&mut self, offset: u64, count: u64, bsize: u32) {
         if (offset == 0 && self.sequential > 0) || offset == self.next {
             let more = count.div_ceil(bsize.into()).min(127) as u32;
@@ -41,7 +41,7 @@ impl Stream {
         self.next = offset.saturating_add(count);
     }
 
-    /// What a whole block does to the cluster before it.
+    /// The effect of a whole block on the cluster before it.
     pub fn before(&mut self, lbn: u32, address: u32, frag: u32, at_end: bool) -> Before {
         if lbn == 0 {
             (self.start, self.length, self.last, self.address) = (0, 0, 0, 0);
@@ -64,7 +64,7 @@ impl Stream {
         (self.last, self.address) = (lbn, address);
     }
 
-    /// They were not.
+    /// They were not moved.
     pub fn not_reallocated(&self, size: u32) -> Before {
         match self.sequential {
             0 | 1 => Before::Keep,

@@ -67,7 +67,7 @@ columns! {
 }
 
 impl Entries<'_> {
-    /// What a row is of.
+    /// The kind of object of a row.
     pub fn what(&self, row: usize) -> Result<What, Error> {
         let rows = &self.rows;
         Ok(match self.kind.get(row).ok_or_else(|| rows.wrong(row, "no kind"))? {

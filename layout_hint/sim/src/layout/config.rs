@@ -1,23 +1,25 @@
-//! What a run is to be like, from JSON.
+//! Configuration of a run, from JSON.
 
 use crate::ffs::{Kernel, RegionMode};
 use serde::Deserialize;
 
-/// How a run is made. See `docs/layout.md`, "The replay".
+/// Configuration of a run. See `docs/layout.md`, "The replay".
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Whose allocator and `newfs` it is.
+    /// The kernel whose allocator and `newfs` are used.
     pub geometry: Kernel,
-    /// The name of who says where blocks are wanted in its place.
+    /// The name of another allocator.
     pub allocator: Option<String>,
     /// Bytes of the partition.
     pub bytes: f64,
+    /// Whether it has a journal of soft updates (`newfs -j`).
+    pub journal: bool,
     /// The region for hot objects.
     pub region: Option<RegionConfig>,
-    /// Which verdicts are followed: a mask of their bits.
+    /// Mask of the verdicts that are followed.
     pub policy: u8,
-    /// What all random numbers but the ageing's follow from.
+    /// Seed of all random numbers except the ageing's.
     pub seed: u64,
     /// Bytes of the buffer cache.
     pub cache_bytes: f64,
@@ -25,7 +27,7 @@ pub struct Config {
     pub warmup_seconds: f64,
     /// When operations begin.
     pub pace: Pace,
-    /// What an operation takes without the disk, microseconds.
+    /// Time of an operation without the disk, microseconds.
     pub operation_us: f64,
     /// Whether reading sets access times.
     pub atime: bool,
@@ -60,7 +62,7 @@ pub struct RegionConfig {
     /// How many inodes it has, from the first of its group on; 0: those in its bytes.
     #[serde(default)]
     pub inodes: u32,
-    /// What of it others are kept out of.
+    /// Its parts closed to others.
     pub mode: RegionMode,
 }
 
@@ -72,7 +74,7 @@ pub struct Age {
     pub fill: f64,
     /// How often it is filled, and a half removed.
     pub rounds: u32,
-    /// What its random numbers follow from.
+    /// Seed of its random numbers.
     pub seed: u64,
 }
 
@@ -98,6 +100,7 @@ impl Default for Config {
             geometry: Kernel::FreeBsd48,
             allocator: None,
             bytes: 40.0 * f64::from(1 << 30),
+            journal: false,
             region: None,
             policy: 0,
             seed: 1,

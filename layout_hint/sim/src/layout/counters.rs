@@ -1,12 +1,12 @@
-//! What reached the disk: per 4 KB of it, per object, and by what it was.
+//! Disk traffic: per 4 KB, per object, and by kind.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Bytes that a counter stands for (section 7.1 of the thesis).
+/// Bytes per counter (section 7.1 of the thesis).
 pub const COUNTED: u64 = 4096;
 
-/// What a block holds.
+/// Contents of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file's data.
@@ -67,7 +67,7 @@ impl Counters {
         }
     }
 
-    /// Counts a request. Bytes beyond the partition are nobody's.
+    /// Counts a request. Bytes beyond the partition have no counter.
     pub fn count(&mut self, start: u64, bytes: u64, write: bool, kind: Kind, owner: u32) {
         let traffic = &mut self.kinds[kind as usize];
         let (requests, sum) = match write {
@@ -88,7 +88,7 @@ impl Counters {
         }
     }
 
-    /// What was read and written of each kind.
+    /// Traffic of each kind.
     pub fn kinds(&self) -> BTreeMap<&'static str, Traffic> {
         KINDS.into_iter().zip(self.kinds).collect()
     }

@@ -1,4 +1,4 @@
-//! The creates of a trace, in order: what the hook is asked.
+//! The creates of a trace, in order, as inputs of the hook.
 
 use super::intern::Names;
 use arrow_array::{
@@ -7,7 +7,7 @@ use arrow_array::{
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
-/// What is known of an object when it is made.
+/// Attributes of an object at its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct Create {
     /// The number of its name.

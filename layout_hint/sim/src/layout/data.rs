@@ -49,7 +49,7 @@ impl System {
         }
         if let Err(error) = self.fs.write(inode, from, to) {
             self.follow_changes(Some(object));
-            // what is being removed may still be made free
+            // delayed removals may still free space
             if error != Error::NoSpace || !self.work_all() {
                 return Err(error);
             }
@@ -71,13 +71,13 @@ impl System {
         Ok(())
     }
 
-    /// Reads what of a block is kept, and the fragments at the end that become a block.
+    /// Reads the remaining parts of a block, and the fragments at the end that become a block.
     fn read_before(&mut self, object: u32, lbn: u32, from: u64, to: u64) {
         let (bsize, size) = (u64::from(self.geometry.bsize), self.size(object));
         let begin = u64::from(lbn) * bsize;
-        let kept = from > begin || to < size.min(begin + bsize);
+        let remains = from > begin || to < size.min(begin + bsize);
         self.read_indirect(object, lbn);
-        if let Some((address, fragments)) = self.place(object, lbn).filter(|_| kept) {
+        if let Some((address, fragments)) = self.place(object, lbn).filter(|_| remains) {
             self.block(self.wanted(object, lbn, address, fragments), true);
         }
         let Ok(end) = u32::try_from(size / bsize) else { return };
@@ -139,13 +139,13 @@ impl System {
             self.empty(object);
             return Ok(());
         }
-        // soft updates cannot cut a file that has anything delayed
+        // soft updates cannot cut a file with delayed work
         self.fsync(object);
         self.fs.truncate(inode, size)?;
-        let kept = size.div_ceil(self.geometry.bsize.into());
+        let remaining = size.div_ceil(self.geometry.bsize.into());
         for at in self.cache.all_of(object) {
             let number = self.cache.get(at).number;
-            if number & INDIRECT == 0 && u64::from(number) >= kept {
+            if number & INDIRECT == 0 && u64::from(number) >= remaining {
                 self.cache.remove(at);
             }
         }
@@ -153,7 +153,8 @@ impl System {
         Ok(())
     }
 
-    /// Does to the cache what the file system's changes ask for. `object` is whose blocks changed.
+    /// Updates the cache after the file system's changes. `object` is the owner of the changed
+    /// blocks.
     pub fn follow_changes(&mut self, object: Option<u32>) {
         let changes: Vec<Change> = self.fs.take_changes().collect();
         for change in changes {

@@ -1,4 +1,4 @@
-//! Batches of a build, turned into what runs need.
+//! Decoding batches of a build.
 
 use super::columns::{Columns, Entries};
 use super::creates::Create;
@@ -9,7 +9,7 @@ use super::Error;
 use arrow_array::RecordBatch;
 
 impl Trace {
-    /// Takes rows of a manifest, directories before what they hold.
+    /// Takes rows of a manifest, directories before their contents.
     pub fn add_manifest(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let columns = Entries::of(batch, self.manifest.len())?;
         for row in 0..batch.num_rows() {
@@ -76,7 +76,7 @@ impl Trace {
         }
     }
 
-    /// An operation with its object and its name alone.
+    /// An operation with only its object and its name.
     fn named(&mut self, columns: &Columns, row: usize) -> Result<Operation, Error> {
         let rows = &columns.rows;
         let word = columns.op.get(row).ok_or_else(|| rows.wrong(row, "no op"))?;
@@ -96,7 +96,7 @@ impl Trace {
         Ok(Operation { time, offset, procedure, failed, object, name, second, other })
     }
 
-    /// What else it says.
+    /// The operation's other arguments.
     fn arguments(
         &mut self,
         columns: &Columns,
@@ -128,7 +128,7 @@ impl Trace {
         Ok(())
     }
 
-    /// What is made, unless it was there.
+    /// The object that is made, unless it was there.
     fn create(&mut self, columns: &Columns, row: usize, made: &mut Operation) -> Result<(), Error> {
         let rows = &columns.rows;
         made.offset = match made.procedure {

@@ -1,8 +1,7 @@
-//! What soft updates put off: names that are gone but on the disk, and what files had that are
-//! gone but on the disk.
+//! Work delayed by soft updates: removed names, and freed space, that are still on the disk.
 //!
-//! A removed name's file is there until the directory's block has been written; the file's inode
-//! and blocks are taken until then its inode's block has been written (`ffs_softdep.c`,
+//! A removed name's file exists until the directory's block has been written; then the file's inode
+//! and blocks stay allocated until its inode's block has been written (`ffs_softdep.c`,
 //! `newdirrem`, `softdep_setup_freeblocks`, `softdep_freefile`).
 
 use super::directory::Entry;
@@ -22,7 +21,7 @@ pub struct Delayed {
 enum Work {
     /// An object loses a name.
     Unlink(u32),
-    /// What was detached becomes free.
+    /// Detached space becomes free.
     Release(Detached),
 }
 
@@ -32,7 +31,7 @@ impl Delayed {
         self.waiting.is_empty() && self.ready.is_empty()
     }
 
-    /// A block was written: what waited for it can be done.
+    /// A block was written: process the work that waited for it.
     pub fn written(&mut self, owner: u32, number: u32) {
         self.ready.extend(self.waiting.remove(&(owner, number)).into_iter().flatten());
     }
@@ -43,7 +42,7 @@ impl Delayed {
 }
 
 impl System {
-    /// An entry of a directory leads to an object no more.
+    /// Records that a directory's entry no longer leads to an object.
     pub fn entry_removed(&mut self, directory: u32, block: u32, entry: &Entry) {
         let object = entry.object;
         let live = &mut self.objects[object as usize];
@@ -110,14 +109,14 @@ impl System {
         self.follow_changes(Some(object));
     }
 
-    /// Releases what was detached when the inode's block has been written.
+    /// Releases detached space when the inode's block has been written.
     fn wait_for_inode(&mut self, inode: u32, detached: Detached) {
         let number = self.wanted_inode(inode).number;
         self.delayed.wait(self.own, number, Work::Release(detached));
         self.inode_block(inode, true);
     }
 
-    /// Does what can be done by now (`softdep_process_worklist`).
+    /// Does the work that is ready (`softdep_process_worklist`).
     pub fn work(&mut self) {
         while let Some(work) = self.delayed.ready.pop() {
             match work {
@@ -135,7 +134,7 @@ impl System {
         }
     }
 
-    /// Does all that waits, as if all had been written. Returns whether there was anything.
+    /// Does all delayed work, as if all had been written. Returns whether there was any.
     pub fn work_all(&mut self) -> bool {
         let any = !self.delayed.is_empty();
         while !self.delayed.is_empty() {
@@ -146,7 +145,7 @@ impl System {
         any
     }
 
-    /// Changes the groups that something was released in.
+    /// Changes the groups with released space.
     fn follow_release(&mut self) {
         let changes: Vec<Change> = self.fs.take_changes().collect();
         for change in changes {

@@ -1,4 +1,4 @@
-//! The disk as the kernel uses it: what is under way, what waits for room, and the clock.
+//! The disk as the kernel uses it: writes under way, waiting writes, and the clock.
 
 use super::counters::{Counters, Kind};
 use crate::disk::{Disk, Request, Statistics};
@@ -6,27 +6,27 @@ use std::collections::VecDeque;
 
 pub use crate::disk::Ticket;
 
-/// Bytes of writes under way at which writers wait, and those down to which they do
-/// (`hirunningspace` and `lorunningspace`).
+/// Bytes of writes under way at which writers wait, and at which they go on (`hirunningspace` and
+/// `lorunningspace`).
 const MOST_RUNNING: u64 = 1 << 20;
 const LEAST_RUNNING: u64 = 512 << 10;
-/// Seconds between looks at writes under way when nothing else happens.
+/// Seconds between polls of writes under way when nothing else happens.
 const LOOK: f64 = 0.01;
 
-/// A run of fragments, and what it holds.
+/// A run of fragments, and its contents.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// The first fragment.
     pub address: u32,
     /// How many.
     pub fragments: u32,
-    /// What it holds.
+    /// Its contents.
     pub kind: Kind,
-    /// Whose it is.
+    /// Its owner.
     pub owner: u32,
 }
 
-/// Who writes.
+/// The writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     /// The operation, which goes on.
@@ -54,7 +54,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// One with fragments of `fsize` bytes. Without a drive nothing takes time.
+    /// A device with fragments of `fsize` bytes. Without a drive nothing takes time.
     pub fn new(drive: Option<Disk>, fsize: u32, counters: Counters) -> Device {
         Device {
             drive,
@@ -68,7 +68,7 @@ impl Device {
         }
     }
 
-    /// Begins to read.
+    /// Starts a read.
     pub fn read(&mut self, extent: Extent) -> Option<Ticket> {
         let request = self.request(extent, false);
         let now = self.now;
@@ -84,7 +84,7 @@ impl Device {
         }
     }
 
-    /// Writes, at once or when less is under way.
+    /// Writes, at once or when there is room.
     pub fn write(&mut self, extent: Extent, writer: Writer) {
         let request = self.request(extent, true);
         if self.drive.is_none() {
@@ -112,7 +112,7 @@ impl Device {
         self.drive.as_ref().map(Disk::statistics)
     }
 
-    /// Goes on to a time, with what waits.
+    /// Advances to a time, and submits waiting writes.
     pub fn advance(&mut self, to: f64) {
         self.pump();
         while !self.waiting.is_empty() && self.now + LOOK < to {
@@ -122,7 +122,7 @@ impl Device {
         self.now = self.now.max(to);
     }
 
-    /// Submits what waits, as far as there is room for it.
+    /// Submits waiting writes, as far as there is room.
     #[inline]
     pub fn pump(&mut self) {
         if self.waiting.is_empty() {

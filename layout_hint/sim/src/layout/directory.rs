@@ -1,10 +1,10 @@
-//! A directory: which entry is in which of its blocks of 512 bytes.
+//! A directory: the entries in each of its blocks of 512 bytes.
 
 /// Bytes of a directory's block (`DIRBLKSIZ`).
 pub const BLOCK: u32 = 512;
 /// Bytes of an entry before its name.
 const HEADER: u32 = 8;
-/// No name: an entry's room that nothing uses.
+/// No name: unused room of an entry.
 const UNUSED: u32 = u32::MAX;
 /// The name of "." and "..", which no trace removes.
 const DOTS: u32 = u32::MAX - 1;
@@ -39,19 +39,19 @@ impl Entry {
     }
 }
 
-/// A directory's blocks, and for each how much room is in it.
+/// A directory's blocks, and the room in each.
 #[derive(Clone, Debug)]
 pub struct Directory {
     blocks: Vec<Vec<Entry>>,
-    /// The most that one entry leaves free.
+    /// The largest room behind one entry.
     most: Vec<u16>,
-    /// What all of them leave free.
+    /// The total room.
     all: Vec<u16>,
-    /// Whether all of it has been read, and is found by hash from now on (`ufsdirhash_build`).
+    /// Whether it has been read whole, so that entries are found by hash (`ufsdirhash_build`).
     pub hashed: bool,
 }
 
-/// Where an entry was put.
+/// Position of a new entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Put {
     /// The block.
@@ -95,9 +95,8 @@ impl Directory {
         all.filter(|(_, entry)| entry.name < DOTS)
     }
 
-    /// Makes an entry where `ufs_lookup` finds room for it: behind the first entry that leaves
-    /// enough, else in the first block that has enough if its entries move together, else in a
-    /// block more.
+    /// Makes an entry in the room that `ufs_lookup` finds: behind the first entry with enough, else
+    /// in the first block with enough in total, else in a new block.
     pub fn insert(&mut self, name: u32, object: u32, needs: u16, stamp: u32) -> Put {
         let entry = Entry { name, object, stamp, needs, length: needs };
         let first = |room: &[u16]| room.iter().position(|&free| free >= needs);
@@ -127,7 +126,7 @@ impl Directory {
         Some(gone)
     }
 
-    /// Makes an entry lead to something else (`ufs_dirrewrite`). Returns what it was.
+    /// Redirects an entry (`ufs_dirrewrite`). Returns the former one.
     pub fn replace(&mut self, block: u32, name: u32, object: u32, stamp: u32) -> Option<Entry> {
         let entries = self.blocks.get_mut(block as usize)?;
         let entry = entries.iter_mut().find(|entry| entry.name == name)?;
@@ -136,8 +135,8 @@ impl Directory {
         Some(before)
     }
 
-    /// Drops the blocks at the end that nothing uses, as the next create in a directory does
-    /// (`i_endoff`). Returns whether there were any.
+    /// Drops unused blocks at the end, as the next create in a directory does (`i_endoff`). Returns
+    /// whether there were any.
     pub fn cut(&mut self) -> bool {
         let unused = |entries: &Vec<Entry>| entries.len() == 1 && entries[0].name == UNUSED;
         let used = self.blocks.iter().rposition(|entries| !unused(entries)).map_or(1, |at| at + 1);
@@ -163,8 +162,7 @@ impl Directory {
     }
 }
 
-/// Puts an entry into a block that has room: entries up to it move together if need be
-/// (`ufs_direnter`).
+/// Puts an entry into a block with room, compacting entries if necessary (`ufs_direnter`).
 fn place(entries: &mut Vec<Entry>, mut entry: Entry) {
     let alone = entries.iter().position(|other| other.free() >= entry.needs);
     if let Some(at) = alone {

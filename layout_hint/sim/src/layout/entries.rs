@@ -1,4 +1,4 @@
-//! Entries of directories: looked for, made and removed, with the blocks that this reads and changes.
+//! Looking up, making and removing directory entries, with the blocks that this reads and changes.
 
 use super::cache::key;
 use super::directory::{entry_bytes, Directory, Entry, BLOCK};
@@ -6,12 +6,11 @@ use super::system::{Found, System};
 use super::trace::What;
 use crate::ffs::Error;
 
-/// Bytes from which on a directory is read once, and its entries are found by hash then
-/// (`ufs_mindirhashsize`).
+/// Bytes from which on a directory is read once and then searched by hash (`ufs_mindirhashsize`).
 const HASHED: u64 = 5 * BLOCK as u64;
 
 impl System {
-    /// The directory of an object, if it is one that is there.
+    /// The directory of an existing object.
     pub fn directory(&mut self, object: u32) -> Option<&mut Directory> {
         let live = self.live(object).filter(|live| live.what == What::Directory)?.directory;
         self.directories.get_mut(live as usize)
@@ -84,7 +83,7 @@ impl System {
         Ok(())
     }
 
-    /// Removes an entry that was found (`ufs_dirremove`).
+    /// Removes an entry (`ufs_dirremove`).
     pub fn leave(&mut self, directory: u32, name: u32, found: Found) {
         self.names.remove(&key(directory, name));
         let Some(here) = self.directory(directory) else { return };
@@ -92,7 +91,7 @@ impl System {
         self.entry_changed(directory, found.block, entry);
     }
 
-    /// Makes an entry that was found lead to something else (`ufs_dirrewrite`).
+    /// Redirects an entry (`ufs_dirrewrite`).
     pub fn redirect(&mut self, directory: u32, name: u32, found: Found, object: u32) {
         let stamp = self.stamp;
         let Some(here) = self.directory(directory) else { return };
@@ -109,12 +108,12 @@ impl System {
         self.entry_removed(directory, block, &entry);
     }
 
-    /// Whether a directory has no entries of its own.
+    /// Whether a directory has no entries but "." and "..".
     pub fn is_empty(&mut self, directory: u32) -> bool {
         self.directory(directory).is_none_or(|here| here.is_empty())
     }
 
-    /// All of a directory, read; which objects it has.
+    /// Reads a whole directory; returns its objects.
     pub fn list(&mut self, directory: u32) -> Vec<u32> {
         let Some(here) = self.directory(directory) else { return Vec::new() };
         let objects = here.entries().map(|(_, entry)| entry.object).collect();

@@ -1,4 +1,4 @@
-//! Operations on files, and on all of a directory.
+//! Operations on files, and on whole directories.
 
 use super::names::{refused, Unexpected, NO_DIRECTORY, NO_OBJECT};
 use super::operation::{Operation, Procedure, NO_SIZE};
@@ -6,7 +6,7 @@ use super::system::System;
 use super::trace::What;
 
 impl System {
-    /// What an operation that fails does: it looks for its name, or at its object.
+    /// A failing operation: looks up its name, or accesses its object.
     pub fn fail(&mut self, operation: &Operation) {
         match operation.procedure.is_named() {
             true => {

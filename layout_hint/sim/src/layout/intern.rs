@@ -1,10 +1,10 @@
-//! Names, each kept once and known by its number.
+//! Interned names.
 
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// Names in the order in which they were first seen.
+/// Names in the order of first occurrence.
 #[derive(Debug)]
 pub struct Names {
     bytes: Vec<u8>,

@@ -1,12 +1,12 @@
-//! The replay of a rewritten trace on a file system of which only the layout is kept: what a buffer
-//! cache, soft updates and a syncer let through to the disk, and where on it that falls.
+//! The replay of a rewritten trace on a file system with its layout but without data: the traffic
+//! that a buffer cache, soft updates and a syncer let through to the disk, and its positions.
 //!
-//! The file system is [`crate::ffs`], the disk [`crate::disk`]; what is between them is here, as
-//! FreeBSD 4.8 has it (`vfs_bio.c`, `vfs_cluster.c`, `vfs_subr.c`, `ffs_softdep.c`, `ufs_lookup.c`).
-//! `docs/layout.md` says what is modelled and what is not.
+//! The file system is [`crate::ffs`], the disk [`crate::disk`]; the layers between them are here,
+//! as in FreeBSD 4.8 (`vfs_bio.c`, `vfs_cluster.c`, `vfs_subr.c`, `ffs_softdep.c`, `ufs_lookup.c`).
+//! `docs/layout.md` lists what is modelled and what is not.
 //!
 //! - [`Trace`]: a build of `birthmark replay build`, decoded once.
-//! - [`Config`]: what a run is to be like.
+//! - [`Config`]: configuration of a run.
 //! - [`Replay`]: one run.
 
 mod age;
@@ -45,7 +45,7 @@ mod verdicts;
 pub use config::{Age, Config, Pace, Query, RegionConfig};
 pub use counters::Kind;
 pub use random::Seeded;
-pub use replay::{geometry, Replay};
+pub use replay::{behind_journal, geometry, Replay};
 pub use results::Results;
 pub use trace::Trace;
 pub use verdicts::Verdicts;
@@ -56,7 +56,7 @@ use birthmark_hook::Refused;
 use birthmark_storage::drive::ParameterError;
 use thiserror::Error;
 
-/// Why there is no trace, or no run of one.
+/// The reason why a trace or a run is impossible.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A table has not the columns of a build.

@@ -10,7 +10,7 @@ use crate::ffs::Error;
 /// Bytes up to which a symbolic link's target is in its inode (`fs_maxsymlinklen`).
 const SHORT: u32 = 60;
 
-/// A name, and what it is to lead to.
+/// A name, and its object to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Making {
     /// The directory.
@@ -21,11 +21,11 @@ pub struct Making {
     pub object: u32,
     /// What it is.
     pub what: What,
-    /// Whether it is to be placed in the region.
+    /// Whether it belongs in the region.
     pub hot: bool,
 }
 
-/// Why an operation that should succeed could not be done.
+/// The reason for the failure of an operation that should succeed.
 pub type Unexpected = &'static str;
 
 pub(super) const NO_NAME: Unexpected = "there is no such name";
@@ -34,7 +34,7 @@ pub(super) const NO_DIRECTORY: Unexpected = "it is no directory";
 const TAKEN: Unexpected = "the name is taken";
 const NOT_EMPTY: Unexpected = "the directory is not empty";
 
-/// What the allocator's error is to an operation.
+/// The reason from an allocator's error.
 pub(super) fn refused(error: Error) -> Unexpected {
     match error {
         Error::NoSpace => "no space left",
@@ -69,7 +69,7 @@ impl System {
         Ok(())
     }
 
-    /// An object that has its inode, and no name yet.
+    /// Begins an object with its inode, and no name yet.
     fn begin(&mut self, making: Making, inode: u32) {
         let Making { directory: parent, object, what, .. } = making;
         let stamp = if self.building { 0 } else { self.stamp };
@@ -84,7 +84,7 @@ impl System {
         }
     }
 
-    /// An inode; if there is none, what is being removed may still make one free.
+    /// Takes an inode; if there is none, delayed removals may free one.
     fn place_inode(&mut self, parent: u32, what: What, hot: bool) -> Result<u32, Error> {
         let make = |system: &mut System| match what {
             What::Directory => system.fs.mkdir(parent, hot),
@@ -141,7 +141,7 @@ impl System {
         Ok(())
     }
 
-    /// Looks at an object's inode, and may change it.
+    /// Accesses an object's inode, and may change it.
     pub fn touch(&mut self, object: u32, change: bool) -> Result<(), Unexpected> {
         let inode = self.live(object).ok_or(NO_OBJECT)?.inode;
         self.inode_block(inode, change);
@@ -187,7 +187,7 @@ impl System {
         self.enter(directory, name, object).map_err(refused)
     }
 
-    /// rename, also over what has the new name.
+    /// rename, possibly over an existing name.
     pub fn rename(&mut self, operation: &Operation) -> Result<(), Unexpected> {
         let Operation { object: from, name, second: to, other: name2, .. } = *operation;
         let source = self.find(from, name).ok_or(NO_NAME)?;

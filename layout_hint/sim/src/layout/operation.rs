@@ -1,4 +1,4 @@
-//! An operation of a rewritten trace, as a run needs it.
+//! An operation of a rewritten trace.
 
 use serde::de::value::{Error, StrDeserializer};
 use serde::de::IntoDeserializer;
@@ -9,12 +9,11 @@ pub const NONE: u32 = u32::MAX;
 /// No size.
 pub const NO_SIZE: u64 = u64::MAX;
 
-/// The procedures that a build has.
+/// The procedures of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Procedure {
-    /// Of one object, of which the inode is looked at: getattr, access, and those of the whole
-    /// file system.
+    /// Accesses one inode: getattr, access, and procedures on the whole file system.
     #[serde(alias = "access", alias = "fsstat", alias = "fsinfo", alias = "pathconf")]
     Getattr,
     /// See RFC 1813.
@@ -83,7 +82,7 @@ pub struct Operation {
     /// Where to read or write; setattr and create: the size to set; symlink: the target's bytes;
     /// readdir: the cookie.
     pub offset: u64,
-    /// What is done.
+    /// The procedure.
     pub procedure: Procedure,
     /// Whether it fails.
     pub failed: bool,
@@ -93,6 +92,6 @@ pub struct Operation {
     pub name: u32,
     /// The object made; rename and link: the other directory.
     pub second: u32,
-    /// Bytes; rename: the new name; what makes an object: its place among the creates.
+    /// Bytes; rename: the new name; a procedure that makes an object: its index among the creates.
     pub other: u32,
 }

@@ -4,12 +4,12 @@ use crate::ffs::Random;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 
-/// Numbers that follow from a seed.
+/// Random numbers from a seed.
 #[derive(Clone, Debug)]
 pub struct Seeded(SplitMix64);
 
 impl Seeded {
-    /// Those of `seed`.
+    /// The generator of `seed`.
     pub fn new(seed: u64) -> Seeded {
         Seeded(SplitMix64::from_seed(seed.to_le_bytes()))
     }
@@ -46,7 +46,7 @@ impl Random for Seeded {
 mod tests {
     use super::*;
 
-    /// Those of Vigna's splitmix64.c, on which figures of the layout rest.
+    /// The numbers of Vigna's splitmix64.c, on which figures of the layout depend.
     #[test]
     fn a_seed_gives_the_numbers_that_it_always_gave() {
         let mut numbers = Seeded::new(0);

@@ -9,13 +9,13 @@ use birthmark_storage::readahead::{
 };
 use std::ops::Range;
 
-/// Bytes that the kernel moves at once at most.
+/// Most bytes of a transfer.
 const CLUSTER: u64 = 128 * 1024;
 
-/// Blocks that are looked at for how far a file goes on: as many as any kernel reads ahead at once.
+/// Limit of the search for contiguous blocks: the most that any kernel reads ahead at once.
 const FAR: u32 = 64;
 
-/// What a kernel reads ahead, in blocks of so many bytes and with so many buffers.
+/// A kernel's rules of reading ahead, for a size of blocks and number of buffers.
 pub fn clusters(kernel: Kernel, block: u32, buffers: u64) -> ClusterRules {
     let version = match kernel {
         Kernel::FreeBsd48 => Version::V4,
@@ -25,8 +25,8 @@ pub fn clusters(kernel: Kernel, block: u32, buffers: u64) -> ClusterRules {
     ClusterRules { version, block, cluster: (CLUSTER / block).max(1), buffers }
 }
 
-/// How a kernel's NFS server notices that a file is read in order; where its table keeps a file
-/// follows from a seed.
+/// A kernel's heuristic for sequential reads in its NFS server; the seed determines positions in
+/// its table of files.
 pub fn heuristic(kernel: Kernel, block: u32, seed: u64) -> Box<dyn Heuristic + Send> {
     let slots = Slots::Scattered(seed);
     match kernel {
@@ -38,7 +38,7 @@ pub fn heuristic(kernel: Kernel, block: u32, seed: u64) -> Box<dyn Heuristic + S
     }
 }
 
-/// The blocks of files as `cluster_read` sees them, and which it marks that are not in the cache yet.
+/// The blocks of files as `cluster_read` sees them, and its marks on blocks outside the cache.
 struct View<'a> {
     system: &'a mut System,
     marks: Vec<u32>,
@@ -121,7 +121,7 @@ impl System {
         }
     }
 
-    /// How many whole blocks from one on lie behind one another.
+    /// Number of contiguous whole blocks from one on.
     fn contiguous(&self, object: u32, block: u32) -> u32 {
         let frag = self.geometry.frag();
         let place = |block| self.place(object, block).filter(|(_, fragments)| *fragments == frag);
@@ -132,7 +132,7 @@ impl System {
         (0..FAR).take_while(follows).count() as u32
     }
 
-    /// Begins to read blocks that lie behind one another.
+    /// Starts a read of contiguous blocks.
     fn read_run(&mut self, object: u32, blocks: &Range<u64>) -> Option<Ticket> {
         let (first, frag) = (blocks.start as u32, self.geometry.frag());
         self.read_indirect(object, first);

@@ -1,4 +1,4 @@
-//! One run of a trace: what was there is made, then operation after operation is done.
+//! One run of a trace: the manifest is built, then operations follow one after the other.
 
 use super::config::{Config, Pace, RegionConfig};
 use super::counters::Counters;
@@ -11,17 +11,17 @@ use super::trace::{Trace, What};
 use super::verdicts::Verdicts;
 use super::Error;
 use crate::disk::Disk;
-use crate::ffs::{named, Allocator, FileSystem, Geometry, Kernel, Region, ALLOCATORS};
+use crate::ffs::{self, named, Allocator, FileSystem, Geometry, Kernel, Region, ALLOCATORS};
 use birthmark_hook::Verdict;
 use birthmark_storage::drive::Parameters;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes written at once when files are made before the trace.
+/// Bytes of a write when files are made before the trace.
 const PIECE: u64 = 64 * 1024;
-/// Operations between looks for signals.
+/// Operations between checks for signals.
 const STEP: usize = 200_000;
-/// Where a partition begins on its drive: behind the first track's worth of sectors.
+/// Start of a partition on its drive: behind the first track's worth of sectors.
 const PARTITION: u64 = 63 * 512;
 
 /// A run.
@@ -32,7 +32,7 @@ pub struct Replay {
     pub(super) began: Instant,
 }
 
-/// Where counting began.
+/// State at the start of counting.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
     /// Operations before.
@@ -56,6 +56,13 @@ pub fn geometry(kernel: Kernel, bytes: f64) -> Result<Geometry, Error> {
     }?)
 }
 
+/// The first fragment of the blocks that are free behind the journal of a new file system.
+pub fn behind_journal(kernel: Kernel, geometry: Geometry) -> Result<u32, Error> {
+    let mut fs = FileSystem::new(geometry, kernel, Seeded::new(0))?;
+    fs.add_journal()?;
+    Ok(fs.volume.first_free_block(0).ok_or(ffs::Error::NoSpace)?)
+}
+
 fn allocator(name: &str) -> Result<&'static dyn Allocator, Error> {
     let names = || ALLOCATORS.iter().map(|each| each.name()).collect::<Vec<_>>().join(", ");
     named(name).ok_or_else(|| Error::Allocator(name.into(), names()))
@@ -73,6 +80,9 @@ impl Replay {
         let mut drive = disk.map(|disk| Disk::new(disk, PARTITION)).transpose()?;
         let began = Instant::now();
         let mut fs = FileSystem::new(geometry, config.geometry, Seeded::new(config.seed))?;
+        if config.journal {
+            fs.add_journal()?;
+        }
         fs.volume.allocator = config.allocator.as_deref().map(allocator).transpose()?;
         if let Some(RegionConfig { start, length, inodes, mode }) = config.region {
             let region = Region::of(&geometry, start as u64, length as u64, inodes, mode)?;
@@ -89,7 +99,7 @@ impl Replay {
         Ok(replay)
     }
 
-    /// Makes what is older than the trace, and the manifest, files written whole.
+    /// Builds objects older than the trace, and the manifest, with files written whole.
     fn build(&mut self) {
         self.system.building = true;
         if let Some(age) = self.system.config.age {
@@ -124,7 +134,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Whether the policy follows what a hint says of a create.
+    /// Whether the policy follows the hint for a create.
     fn is_hot(&mut self, place: u32) -> bool {
         let system = &mut self.system;
         let Some(create) = system.trace.creates.get(place as usize) else { return false };
@@ -139,7 +149,7 @@ impl Replay {
         hot
     }
 
-    /// Goes on to an operation's time; writes what is due on the way.
+    /// Advances to an operation's time, with the writes due on the way.
     fn come_to(&mut self, operation: &Operation, first: i64) {
         let time = operation.time.saturating_sub(first) as f64 / 1e6;
         if !self.measured.begun && time >= self.system.config.warmup_seconds {
@@ -153,7 +163,7 @@ impl Replay {
         self.system.device.pump();
     }
 
-    /// Lets time go by, if operations are not to follow at once.
+    /// Lets time pass, unless operations follow at once.
     fn rest_until(&mut self, time: f64) {
         if self.system.config.pace == Pace::Fast {
             return;
@@ -197,7 +207,7 @@ impl Replay {
         }
     }
 
-    /// Does some more. Returns whether there is more to do.
+    /// Runs some more operations. Returns whether there are more.
     pub fn step(&mut self) -> bool {
         let trace = Arc::clone(&self.system.trace);
         let Some(first) = trace.operations.first() else { return false };

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! Results of a run.
 
 use super::counters::Touched;
 use super::replay::Replay;
@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
 use std::sync::Arc;
 
-/// What came of a run.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Results {
     /// The figures.
@@ -20,7 +20,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Those of a run that has been done.
+    /// The results of a finished run.
     pub fn of(mut replay: Replay) -> Results {
         let consistent = replay.system.check();
         let summary = Summary::of(&replay, consistent);
@@ -47,7 +47,7 @@ impl Results {
         RecordBatch::try_from_iter(columns)
     }
 
-    /// A row for each create, with what reached the disk of the object's own blocks.
+    /// A row for each create, with the disk traffic of the object's own blocks.
     pub fn objects(&self) -> Result<RecordBatch, ArrowError> {
         let creates = || (0i64..).zip(&self.trace.creates).map(|(place, c)| (place, c.object));
         let of = |object: u32| self.objects.get(object as usize);

@@ -11,7 +11,7 @@ use arrow_array::{
 /// Bytes that an entry's name has at most.
 const LONGEST: usize = 255;
 
-/// A batch, and where it is in its table.
+/// A batch, and its position in its table.
 pub struct Rows<'a> {
     /// The table.
     pub table: &'static str,
@@ -34,7 +34,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// A number that must be there.
+    /// A required number.
     pub fn value<T: ArrowPrimitiveType>(
         &self,
         column: &PrimitiveArray<T>,
@@ -59,7 +59,7 @@ impl<'a> Rows<'a> {
         trace.names.intern(name).ok_or_else(|| self.wrong(row, "more than 4 GB of names"))
     }
 
-    /// What is wrong with a row.
+    /// The error of a row.
     pub fn wrong(&self, row: usize, what: impl Into<String>) -> Error {
         Error::Row { table: self.table, row: self.first + row, what: what.into() }
     }
@@ -109,7 +109,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// What a row has in a column.
+/// A row's value in a column.
 #[inline]
 pub fn get<A: ArrayAccessor>(column: A, row: usize) -> Option<A::Item> {
     column.is_valid(row).then(|| column.value(row))

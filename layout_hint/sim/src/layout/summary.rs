@@ -8,39 +8,39 @@ use crate::ffs::Region;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The figures of a run. Those of the disk, the cache and the drive are of the part after the warm-up.
+/// Figures of a run. Those of the disk, the cache and the drive exclude the warm-up.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// Operations done.
     pub operations: usize,
-    /// Of these, operations after the warm-up.
+    /// Operations after the warm-up.
     pub measured_operations: usize,
     /// Seconds of the model's clock.
     pub elapsed: f64,
-    /// Of these, seconds after the warm-up.
+    /// Seconds after the warm-up.
     pub measured_elapsed: f64,
-    /// Of these, seconds that operations waited for the disk.
+    /// Seconds after the warm-up in which operations waited for the disk.
     pub measured_waited: f64,
     /// Seconds that the run took here.
     pub seconds: f64,
     /// Whether the trace was longer than the warm-up.
     pub measured: bool,
-    /// Requests and bytes by what they were for.
+    /// Requests and bytes by kind.
     pub disk: BTreeMap<&'static str, Traffic>,
     /// Blocks found in the cache.
     pub cache_hits: u64,
     /// Blocks read for want of that.
     pub cache_misses: u64,
-    /// Creates asked for, those hinted that the policy follows, and what became of these: how
-    /// often by outcome, for inodes and for blocks.
+    /// Creates, hinted ones that the policy follows, and their outcomes: counts by outcome, for
+    /// inodes and for blocks.
     pub hook: BTreeMap<&'static str, u64>,
     /// The hook's own books, if it was asked.
     pub books: Option<Books>,
-    /// How much the region has.
+    /// Size of the region.
     pub region: Option<RegionSize>,
-    /// What is wrong with the file system in the end.
+    /// The inconsistency of the file system at the end, if any.
     pub inconsistency: Option<String>,
-    /// What happened that should not, and how often.
+    /// Counts of operations that failed unexpectedly.
     pub unexpected: BTreeMap<String, u64>,
     /// Files, free inodes and free fragments in the end.
     pub space: Space,
@@ -48,7 +48,7 @@ pub struct Summary {
     pub drive: Option<Statistics>,
 }
 
-/// How full a file system is.
+/// Space of a file system.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Space {
     /// Inodes.
@@ -59,7 +59,7 @@ pub struct Space {
     pub fragments: u64,
 }
 
-/// How much a region has.
+/// Size of a region.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RegionSize {
     /// Inodes.

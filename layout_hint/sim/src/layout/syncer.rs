@@ -1,4 +1,4 @@
-//! The syncer: whose turn it is to be written, second by second.
+//! The syncer: owners of dirty buffers to write, second by second.
 
 /// Seconds from the first delayed write to the file, the directory and the device being written
 /// (`filedelay`, `dirdelay` and `metadelay`), and between two rounds over the whole file system
@@ -45,13 +45,13 @@ impl Syncer {
         }
     }
 
-    /// An owner has nothing to write any more.
+    /// Removes an owner without dirty buffers.
     #[inline]
     pub fn remove(&mut self, owner: u32) {
         self.due[owner as usize] = 0;
     }
 
-    /// Goes on to the next second. Returns who is due in it.
+    /// Advances to the next second. Returns the owners due in it.
     pub fn tick(&mut self) -> Vec<u32> {
         let second = self.second;
         self.second += 1;
@@ -61,14 +61,14 @@ impl Syncer {
         due
     }
 
-    /// All that wait, the first due first, but `owner`.
+    /// All waiting owners in the order of their due times, except `owner`.
     pub fn take_all(&mut self, owner: u32) -> Vec<u32> {
         let mut all = Vec::new();
         for second in self.second..self.second + SLOTS as u64 {
             let slot = std::mem::take(&mut self.slots[(second % SLOTS as u64) as usize]);
             for waiting in slot {
                 if self.due[waiting as usize] != second {
-                    continue; // it was written before, and waits anew or not at all
+                    continue; // it was written before, and waits again or not at all
                 }
                 if waiting == owner {
                     self.slots[(second % SLOTS as u64) as usize].push(waiting);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_written_meanwhile_waits_anew_and_a_round_takes_all_but_the_device() {
+    fn a_file_written_meanwhile_waits_again_and_a_round_takes_all_but_the_device() {
         let mut syncer = Syncer::new(4);
         syncer.add(1, FILE);
         (1..=10).for_each(|_| assert!(syncer.tick().is_empty()));

@@ -1,4 +1,4 @@
-//! All that a run has: the file system, the cache, the syncer and the disk.
+//! State of a run: the file system, the cache, the syncer and the disk.
 
 use super::cache::Cache;
 use super::config::Config;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where a name is.
+/// Position of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// What it leads to.
@@ -29,7 +29,7 @@ pub struct Found {
     pub block: u32,
 }
 
-/// A file system with all that is between it and its users.
+/// A file system with all layers between it and its users.
 pub struct System {
     pub trace: Arc<Trace>,
     pub config: Config,
@@ -42,9 +42,9 @@ pub struct System {
     pub objects: Vec<Object>,
     pub directories: Vec<Directory>,
     pub names: HashMap<u64, Found>,
-    /// The owner of what is no file's.
+    /// The owner of blocks that belong to no file.
     pub own: u32,
-    /// Counts operations and writes: what came before what.
+    /// Counter of operations and writes, which orders them.
     pub stamp: u32,
     /// Whether nothing goes through the cache yet.
     pub building: bool,
@@ -53,25 +53,25 @@ pub struct System {
     /// Dirty buffers at which the buffer daemon begins to write (`hidirtybuffers`): a quarter of all,
     /// and 20.
     pub most_dirty: u32,
-    /// How it is noticed that a file is read in order, and what is then read ahead.
+    /// The heuristic for sequential reads, and the rules of reading ahead.
     pub heuristic: Box<dyn Heuristic + Send>,
     pub clusters: ClusterRules,
     /// Room for what is to be read ahead.
     pub(super) ahead: Vec<Range<u64>>,
     pub hits: u64,
     pub misses: u64,
-    /// What happened that should not, and how often.
+    /// Counts of unexpected failures.
     pub unexpected: BTreeMap<String, u64>,
-    /// Whence verdicts come.
+    /// Source of verdicts.
     pub verdicts: Verdicts,
-    /// Verdicts that were followed: asked for, and hot.
+    /// Verdicts that were followed: requested, and hot.
     pub hinted: [u64; 2],
-    /// What became of hints.
+    /// Outcomes of hints.
     pub outcomes: [u64; 7],
 }
 
 impl System {
-    /// One with the root directory alone.
+    /// A system with only the root directory.
     pub fn new(
         trace: Arc<Trace>,
         config: Config,
@@ -115,12 +115,12 @@ impl System {
         }
     }
 
-    /// Counts what should not have happened.
+    /// Counts an unexpected failure.
     pub fn count_unexpected(&mut self, what: &str, why: &str) {
         *self.unexpected.entry(format!("{what}: {why}")).or_default() += 1;
     }
 
-    /// An object that is there, and that a name leads to.
+    /// An existing object with a name.
     #[inline]
     pub fn live(&self, object: u32) -> Option<&Object> {
         self.objects.get(object as usize).filter(|object| object.inode != 0 && object.links > 0)
@@ -133,7 +133,7 @@ impl System {
         self.fs.file(inode).map_or(0, |file| file.size)
     }
 
-    /// Where a block of an object is, and how many fragments it has.
+    /// The address of a block of an object, and its number of fragments.
     #[inline]
     pub fn place(&self, object: u32, lbn: u32) -> Option<(u32, u32)> {
         let file = self.fs.file(self.objects[object as usize].inode)?;
@@ -141,7 +141,7 @@ impl System {
         file.block(lbn).map(|address| (address, fragments)).filter(|_| fragments > 0)
     }
 
-    /// Goes on to the next second: writes what is due, and does what waited for writes.
+    /// Advances to the next second: writes due buffers, and does the work that waited for them.
     pub fn tick(&mut self) {
         let second = self.syncer.second();
         self.device.now = self.device.now.max(second as f64);
@@ -167,7 +167,7 @@ impl System {
     }
 }
 
-/// How many buffers FreeBSD 4.8 has by default for so much memory (`nbuf`).
+/// FreeBSD 4.8's default number of buffers for an amount of memory (`nbuf`).
 fn buffers(bytes: u64) -> u64 {
     let pages = bytes / 4096;
     let few = (pages.saturating_sub(1024) / 16).min(1024);

@@ -1,4 +1,4 @@
-//! Runs of traces made at random.
+//! Runs of random traces.
 
 use super::config::{Age, Config, Pace, RegionConfig};
 use super::creates::Create;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 const MB: f64 = 1048576.0;
 
-/// Operations of every kind on 40 names in up to 12 directories, some of which cannot be done.
+/// Operations of every kind on 40 names in up to 12 directories; some must fail.
 fn wild(seed: u64, operations: usize) -> Trace {
     let mut random = Seeded::new(seed);
     let mut trace = Trace::default();

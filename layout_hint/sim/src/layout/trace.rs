@@ -7,7 +7,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use hashbrown::HashMap;
 
-/// What an object is.
+/// Kind of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum What {
     /// A file, which has data.
@@ -21,7 +21,7 @@ pub enum What {
     Node,
 }
 
-/// A name that must exist before the trace.
+/// A name that exists before the trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The object.
@@ -34,7 +34,7 @@ pub struct Entry {
     pub what: What,
     /// Bytes.
     pub size: u64,
-    /// Its place among the creates; none for a further name of the same object.
+    /// Its index among the creates; none for a further name of the same object.
     pub place: u32,
 }
 
@@ -43,11 +43,11 @@ pub struct Entry {
 pub struct Trace {
     /// All names.
     pub names: Names,
-    /// Names that must exist before the trace, directories before what they hold.
+    /// Names that exist before the trace, directories before their contents.
     pub manifest: Vec<Entry>,
     /// The operations, in order.
     pub operations: Vec<Operation>,
-    /// What the hook is asked, in order.
+    /// Inputs of the hook, in order.
     pub creates: Vec<Create>,
     /// The stable identifiers of the objects; the first is the root's.
     pub ids: Vec<i64>,
@@ -73,12 +73,12 @@ impl Trace {
         self.ids.len()
     }
 
-    /// A row for each create, in the order in which the hook is asked.
+    /// A row for each create, in the order of the hook's inputs.
     pub fn creates(&self) -> Result<RecordBatch, ArrowError> {
         creates::table(&self.creates, &self.names, &self.ids)
     }
 
-    /// The number of an object that is known.
+    /// The number of a known object.
     pub(super) fn known(&self, id: Option<i64>) -> u32 {
         id.and_then(|id| self.numbers.get(&id).copied()).unwrap_or(NONE)
     }
@@ -91,14 +91,14 @@ impl Trace {
         Some(number)
     }
 
-    /// The place of a create among all of them.
+    /// Adds a create; returns its index.
     pub(super) fn ask(&mut self, create: Create) -> u32 {
         self.creates.push(create);
         (self.creates.len() - 1) as u32
     }
 }
 
-/// Bytes that end where no file can have more.
+/// Whether bytes end within the greatest length of a file.
 pub(super) fn fits(offset: u64, count: u64) -> bool {
     offset == NO_SIZE || offset.checked_add(count).is_some_and(|end| i64::try_from(end).is_ok())
 }

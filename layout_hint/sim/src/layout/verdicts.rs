@@ -1,4 +1,4 @@
-//! Whence a run has its verdicts: from a list, or from the hook.
+//! A run's source of verdicts: a list, or the hook.
 
 use super::config::Query;
 use super::creates::Create;
@@ -9,39 +9,39 @@ use birthmark_image as image;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// How long the helper waits for an answer, of which no create waits.
+/// Timeout of the helper for an answer that no create waits for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whence verdicts come.
+/// Source of verdicts.
 pub enum Verdicts {
-    /// One per create, in order; nothing is hot where there is none.
+    /// One per create, in order; missing ones are cold.
     Given(Vec<u8>),
     /// The hook.
     Asked(Box<Asking>),
 }
 
-/// The hook, and who answers its questions.
+/// The hook, and the source of its answers.
 pub struct Asking {
     hook: Hook,
     helper: Option<Box<dyn Asker>>,
     books: Books,
 }
 
-/// What the hook counted, and what asking it took.
+/// The hook's counters, and its time.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Books {
-    /// Seconds that creates took for asking.
+    /// Seconds of creates in the hook.
     pub seconds: f64,
-    /// The most that one took.
+    /// Seconds of the slowest.
     pub longest: f64,
     /// The hook's own counters.
     pub counters: Option<Counters>,
-    /// Those of asking the service while a create waits.
+    /// Counters of queries to the service while a create waits.
     pub sync: Option<SyncCounters>,
 }
 
 impl Verdicts {
-    /// Those of the hook, with an image, or asking a service in the way that `query` says.
+    /// Asks the hook, with an image, or with a service as `query` configures.
     pub fn asked(
         image: Option<&[u8]>,
         service: Option<Box<dyn Asker>>,
@@ -72,14 +72,14 @@ impl Verdicts {
         }
     }
 
-    /// Takes note of what became of a hint.
+    /// Counts the outcome of a hint.
     pub fn outcome(&mut self, outcome: Outcome) {
         if let Verdicts::Asked(asking) = self {
             asking.hook.outcome(outcome);
         }
     }
 
-    /// What the hook counted, if there is one.
+    /// The hook's counters, if there is one.
     pub fn books(&self) -> Option<Books> {
         match self {
             Verdicts::Given(_) => None,
@@ -110,7 +110,7 @@ impl Asking {
         verdict
     }
 
-    /// Has the questions that were queued answered, for the next create of their kind.
+    /// Answers the queued questions, for the next create of their kind.
     fn help(&mut self) {
         let Some(helper) = &mut self.helper else { return };
         while let Some(question) = self.hook.next_question() {

@@ -31,7 +31,7 @@ fn magic() -> String {
         + &format!("#define\tBM_MAGIC \\\n\t{}\n", signs.join(", "))
 }
 
-/// What each status of an image says to people.
+/// The messages of the statuses of an image.
 fn texts() -> String {
     let texts: Vec<_> = image::STATUS_TEXTS.iter().map(|text| format!("\t{text:?}")).collect();
     comment("What each status says to people, in their order.")

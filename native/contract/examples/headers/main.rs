@@ -1,4 +1,4 @@
-//! Writes the declarations into the headers: `cargo run -p birthmark-contract --example headers`.
+//! Writes the declarations into the headers: `make generate`.
 
 mod blocks;
 
@@ -10,9 +10,13 @@ fn main() -> io::Result<()> {
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../layout_hint/include");
     for (name, block) in headers() {
         let path = include.join(name);
-        let header = renewed(&fs::read_to_string(&path)?, &block);
+        let old = fs::read_to_string(&path)?;
+        let header = renewed(&old, &block);
         let header = header.ok_or_else(|| io::Error::other(format!("{name}: no block in it")))?;
-        fs::write(path, header)?;
+        // An untouched header needs no new build.
+        if header != old {
+            fs::write(path, header)?;
+        }
     }
     Ok(())
 }

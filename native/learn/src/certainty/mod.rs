@@ -1,98 +1,113 @@
-//! Three answers about one file, each with its probability, that do not contradict each other.
+//! Consistent three-way answers about one file, each with its probability.
 //!
-//! Models answer each predicate alone. What they answer is a level (`predictor/answers/levels.py`), which
-//! has an answer and a probability. Answers that cannot be true together (`predictor/predicates/worlds.py`) are
-//! then made consistent: the least sure of them becomes `unsure`.
+//! Models score each predicate alone. The score has a level (`predictor/answers/levels.py`), with an
+//! answer and a probability. Answers that cannot be true together
+//! (`predictor/predicates/assignments.py`) are made consistent: the least sure of them becomes
+//! `unsure`. Implications of the remaining answers become answers, too.
 
+mod assignments;
 #[cfg(test)]
 mod tests;
-mod worlds;
 
+use assignments::Assignments;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use worlds::Worlds;
 
-/// In how many steps probabilities are told, from never to always: neither is ever said.
+/// The scale of probabilities: from 1 to `STEPS` - 1, never certain.
 pub const STEPS: u16 = 10_000;
 
-/// Whether a predicate will hold of a file.
+/// Whether a predicate will hold for a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Word {
     /// It will not, within the bound on false negatives.
     No,
-    /// Nothing is said.
+    /// Neither bound is kept.
     #[default]
     Unsure,
     /// It will, within the bound on false positives.
     Yes,
 }
 
-/// All that is said of one predicate.
+/// The answer about one predicate, with its probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct ThreeWayAnswer {
     /// The answer.
     pub word: Word,
-    /// How likely it holds, of `STEPS`; 0 where that is not known.
+    /// The probability of a yes, in `STEPS`; 0 if unknown.
     pub probability: u16,
 }
 
-/// A predicate, and what each of its levels says.
+/// A predicate, and the answer of each of its levels.
 #[derive(Debug, Deserialize)]
 struct Predicate {
     key: String,
     answers: Vec<Word>,
     probabilities: Vec<Option<f64>>,
-    /// Whether what follows from another answer is said of it.
+    /// Whether implied answers count.
     follows: bool,
-    /// The first level that reaches the threshold at the point; none if levels do not tell.
+    /// Whether it is never a yes.
+    #[serde(default)]
+    abstains: bool,
+    /// The first level that reaches the threshold at the point; none if a level straddles it.
     #[serde(default)]
     reached: Option<usize>,
+}
+
+/// The implied answers that a predicate may have.
+#[derive(Clone, Copy, Debug)]
+struct Rights {
+    follows: bool,
+    may_be_yes: bool,
 }
 
 #[derive(Debug, Deserialize)]
 struct Description {
     predicates: Vec<Predicate>,
-    worlds: Vec<BTreeMap<String, Vec<bool>>>,
+    #[serde(rename = "worlds")]
+    assignments: Vec<BTreeMap<String, Vec<bool>>>,
 }
 
-/// What the levels of predicates say, and what that means for each other.
+/// The answers of the levels of predicates, and their implications.
 #[derive(Debug)]
 pub struct Certainty {
     keys: Vec<String>,
-    levels: Vec<Vec<Said>>,
+    levels: Vec<Vec<ThreeWayAnswer>>,
     reached: Option<Vec<usize>>,
-    worlds: Vec<Worlds>,
+    assignments: Vec<Assignments>,
 }
 
-/// Why a description cannot be used.
+/// An invalid description.
 #[derive(Debug, thiserror::Error)]
 pub enum CertaintyError {
     /// It is not JSON, or not of this form.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// A predicate has no levels, or one of them says nothing that can be said.
+    /// A predicate has no levels, or one of them has an invalid answer or probability.
     #[error("expected levels with an answer and a probability from 0 to 1")]
     Levels,
-    /// The predicates of a group have different numbers of worlds.
-    #[error("expected worlds of the same number")]
-    Worlds,
+    /// The predicates of a group have different numbers of assignments.
+    #[error("expected the same number of assignments for each predicate")]
+    Assignments,
 }
 
 impl Certainty {
-    /// Reads what `predictor.answers.certainty.described` wrote. Those `abstaining` are never a yes.
+    /// Reads what `predictor.answers.certainty.describe` wrote. Those `abstaining` are never a yes.
     pub fn read(text: &str, abstaining: &[String]) -> Result<Certainty, CertaintyError> {
-        let description: Description = serde_json::from_str(text)?;
+        let mut description: Description = serde_json::from_str(text)?;
+        for predicate in &mut description.predicates {
+            predicate.abstains |= abstaining.contains(&predicate.key);
+        }
         let predicates = &description.predicates;
-        let keys: Vec<_> = predicates.iter().map(|each| each.key.clone()).collect();
-        let levels = predicates.iter().map(|each| each.levels(abstaining.contains(&each.key)));
-        let levels = levels.collect::<Option<_>>();
-        let follows: Vec<_> = predicates.iter().map(|each| each.follows).collect();
-        let worlds = description.worlds.iter().map(|each| Worlds::of(each, &keys, &follows));
+        let keys: Vec<_> = predicates.iter().map(|predicate| predicate.key.clone()).collect();
+        let levels = predicates.iter().map(Predicate::levels).collect::<Option<_>>();
+        let rights: Vec<_> = predicates.iter().map(Predicate::rights).collect();
+        let assignments =
+            description.assignments.iter().map(|table| Assignments::of(table, &keys, &rights));
         Ok(Certainty {
             levels: levels.ok_or(CertaintyError::Levels)?,
-            reached: predicates.iter().map(|each| each.reached).collect(),
-            worlds: worlds.collect::<Option<_>>().ok_or(CertaintyError::Worlds)?,
+            reached: predicates.iter().map(|predicate| predicate.reached).collect(),
+            assignments: assignments.collect::<Option<_>>().ok_or(CertaintyError::Assignments)?,
             keys,
         })
     }
@@ -102,46 +117,53 @@ impl Certainty {
         &self.keys
     }
 
-    /// How many levels the predicate at `place` has.
+    /// The number of levels of the predicate at `place`.
     pub fn levels(&self, place: usize) -> usize {
         self.levels[place].len()
     }
 
-    /// The first level of each predicate that reaches its threshold; none if levels do not tell.
+    /// The first level of each predicate that reaches its threshold; none if a level straddles one.
     pub fn reached(&self) -> Option<&[usize]> {
         self.reached.as_deref()
     }
 
-    /// Writes to `said` what the `levels` of the predicates say together.
-    pub fn say(&self, levels: impl IntoIterator<Item = usize>, said: &mut Vec<Said>) {
-        self.say_as(levels, |_, word| word, said);
+    /// Writes the consistent `answers` of the predicates' `levels`.
+    pub fn answer(
+        &self,
+        levels: impl IntoIterator<Item = usize>,
+        answers: &mut Vec<ThreeWayAnswer>,
+    ) {
+        self.answer_with(levels, |_, word| word, answers);
     }
 
-    /// The same, but `decide` is told the place of each predicate and its level's word, and says
-    /// what is said instead.
-    pub fn say_as(
+    /// The same, with the word that `decide` returns for each predicate's place and level's word.
+    pub fn answer_with(
         &self,
         levels: impl IntoIterator<Item = usize>,
         decide: impl Fn(usize, Word) -> Word,
-        said: &mut Vec<Said>,
+        answers: &mut Vec<ThreeWayAnswer>,
     ) {
-        said.clear();
-        let own = self.levels.iter().zip(levels).enumerate();
-        said.extend(own.map(|(place, (own, level))| {
-            let Said { word, probability } = own[level.min(own.len() - 1)];
-            Said { word: decide(place, word), probability }
+        answers.clear();
+        let predicates = self.levels.iter().zip(levels).enumerate();
+        answers.extend(predicates.map(|(place, (own, level))| {
+            let ThreeWayAnswer { word, probability } = own[level.min(own.len() - 1)];
+            ThreeWayAnswer { word: decide(place, word), probability }
         }));
-        for worlds in &self.worlds {
-            worlds.make_consistent(said);
+        for assignments in &self.assignments {
+            assignments.make_consistent(answers);
         }
     }
 }
 
 impl Predicate {
-    fn levels(&self, abstains: bool) -> Option<Vec<Said>> {
+    fn rights(&self) -> Rights {
+        Rights { follows: self.follows, may_be_yes: !self.abstains }
+    }
+
+    fn levels(&self) -> Option<Vec<ThreeWayAnswer>> {
         let fits = !self.answers.is_empty() && self.answers.len() == self.probabilities.len();
-        let said = |(&word, probability): (&Word, &Option<f64>)| {
-            let word = if abstains && word == Word::Yes { Word::Unsure } else { word };
+        let level = |(&word, probability): (&Word, &Option<f64>)| {
+            let word = if self.abstains && word == Word::Yes { Word::Unsure } else { word };
             let probability = match probability {
                 None => 0,
                 Some(share) if (0.0..=1.0).contains(share) => {
@@ -149,8 +171,8 @@ impl Predicate {
                 }
                 Some(_) => return None,
             };
-            Some(Said { word, probability })
+            Some(ThreeWayAnswer { word, probability })
         };
-        fits.then(|| self.answers.iter().zip(&self.probabilities).map(said).collect())?
+        fits.then(|| self.answers.iter().zip(&self.probabilities).map(level).collect())?
     }
 }

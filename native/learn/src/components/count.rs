@@ -1,7 +1,7 @@
 //! Counts of components, for the labels of any number of predicates in one pass over the names.
 //!
-//! Names are far fewer than files, so each is hashed once per row and taken apart once in all. Two
-//! halves of the rows are counted side by side; what comes out does not depend on that.
+//! Names are far fewer than files, so each is hashed once per row and split only once. Two threads
+//! count half of the rows each; the result does not depend on that.
 
 use super::{split, Component, ComponentError, Role};
 use arrow_array::builder::BinaryBuilder;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
-/// How many rows are worth a thread.
+/// The number of rows that is worth a thread.
 const HALF: usize = 1 << 16;
 
 /// Counts in how many names each component occurs (`n_a`), and in how many of those whose label
@@ -45,7 +45,7 @@ pub fn count(
 /// The rows of a name that are counted: those whose bits are set, or every row.
 type Counted = Option<BooleanBuffer>;
 
-/// What is counted: every row, then of each label, where it has nulls, the rows where it is known,
+/// The columns counted: every row; then for each label the rows where it is known, if it has nulls,
 /// and those where it is true.
 fn columns_of(labels: &[(String, BooleanArray)]) -> Vec<Counted> {
     let mut columns = vec![None];
@@ -72,22 +72,22 @@ struct Names<'a> {
 impl<'a> Names<'a> {
     fn counted(names: &'a BinaryArray, columns: &[Counted], rows: Range<usize>) -> Self {
         let (hasher, index) = (DefaultHashBuilder::default(), HashTable::new());
-        let mut found = Names { hasher, index, names: Vec::new(), counts: Vec::new() };
-        // Rows without a name have a place of their own, which is then dropped.
+        let mut distinct = Names { hasher, index, names: Vec::new(), counts: Vec::new() };
+        // Rows without a name have a separate place, which is then dropped.
         let mut places = Vec::with_capacity(rows.len());
         for row in rows.clone() {
-            places.push(if names.is_null(row) { 0 } else { 1 + found.place(names.value(row)) });
+            places.push(if names.is_null(row) { 0 } else { 1 + distinct.place(names.value(row)) });
         }
         for column in columns {
-            let mut counts = vec![0; found.names.len() + 1];
+            let mut counts = vec![0; distinct.names.len() + 1];
             match column {
                 None => places.iter().for_each(|place| counts[*place as usize] += 1),
                 Some(bits) => tally(bits, rows.start, &places, &mut counts),
             }
             counts.remove(0);
-            found.counts.push(counts);
+            distinct.counts.push(counts);
         }
-        found
+        distinct
     }
 
     fn place(&mut self, name: &'a [u8]) -> u32 {
@@ -127,13 +127,13 @@ fn tally(bits: &BooleanBuffer, start: usize, places: &[u32], counts: &mut [u32])
     }
 }
 
-/// Distinct components in byte order, and for each name where its own are.
+/// Distinct components in byte order, and for each name the places of its components.
 struct Components {
     rendered: BinaryArray,
     /// The places of the components of all names, and where those of each name begin.
     places: Vec<u32>,
     begins: Vec<usize>,
-    /// The names in byte order of the whole: near in it are near in the components.
+    /// The names in byte order of the whole, for locality in the components.
     order: Vec<u32>,
 }
 
@@ -145,7 +145,7 @@ impl Components {
             split(name, prefix, &mut parts);
             for (role, component) in parts.drain(..) {
                 let next = found.len() as u32;
-                // No other name has the whole of this one: it need not be looked for.
+                // No other name has the same whole: no lookup is needed.
                 let known = if role == Role::Whole { None } else { index.get(&component) };
                 places.push(*known.unwrap_or(&next));
                 if known.is_none() {
@@ -197,9 +197,9 @@ impl Components {
     }
 }
 
-/// Renders components in byte order; also the place that each comes to.
+/// Renders components in byte order; also returns each component's rank.
 fn sorted(components: &[Component]) -> Result<(BinaryArray, Vec<u32>), ComponentError> {
-    // Written out, each byte may be two, and there are two anchors.
+    // Rendered, each byte may take two, and there are two anchors.
     let most: usize = components.iter().map(|each| 2 * each.text.len() + 2).sum();
     if i32::try_from(most).is_err() {
         let bytes: usize = components.iter().map(Component::written).sum();
@@ -216,7 +216,7 @@ fn sorted(components: &[Component]) -> Result<(BinaryArray, Vec<u32>), Component
         let at = at as usize;
         &bytes[at.checked_sub(1).map_or(0, |before| ends[before])..ends[at]]
     };
-    // Their first eight bytes decide most comparisons, without a look at the rest.
+    // The first eight bytes decide most comparisons.
     let keyed = |at: u32| {
         let mut key = [0; 8];
         key.iter_mut().zip(text(at)).for_each(|(to, from)| *to = *from);
@@ -242,7 +242,7 @@ fn sorted(components: &[Component]) -> Result<(BinaryArray, Vec<u32>), Component
     Ok((rendered.finish(), ranks))
 }
 
-/// Runs two functions side by side, and returns what both made.
+/// Runs two functions in parallel, and concatenates their results.
 fn both<T: Send>(one: impl FnOnce() -> Vec<T>, other: impl FnOnce() -> Vec<T> + Send) -> Vec<T> {
     let (mut made, more) = side_by_side(one, other);
     made.extend(more);

@@ -1,9 +1,9 @@
-//! Decision lists over components: rules with a lower and an upper bound, weighed against each other.
+//! Decision lists over components: rules with a lower and an upper bound.
 //!
-//! At a threshold a rule says yes where its lower bound reaches it, no where its upper bound does
-//! not, and else nothing. The roles of a name's components are asked in the order of [`Role`]: the
-//! first with a verdict decides, and within one role a no beats a yes. A name's score is the highest
-//! threshold at which it is a yes: a yes stays one as the threshold falls.
+//! At a threshold a rule is a yes if its lower bound reaches it, a no if its upper bound does not,
+//! and otherwise has no verdict. The roles of a name's components have the precedence of [`Role`]:
+//! the first with a verdict decides, and within one role a no beats a yes. A name's score is the
+//! highest threshold at which it is a yes: a yes stays one as the threshold falls.
 
 use super::{split, Component, ComponentError, Role};
 use arrow_array::{Array, BinaryArray, BooleanArray, Float64Array, Int32Array};
@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 /// The component, as a regular expression, that every name has.
 pub const ANY: &[u8] = b".*";
 
-/// The rules that a name has, with what they are to it.
+/// The rules that a name has, with their roles.
 type Found = Vec<(Role, u32)>;
 
 /// Rules, and their bounds as numbers or as ranks among thresholds.
@@ -25,8 +25,8 @@ pub struct Rules<'a, T> {
 }
 
 impl<'a, T: Copy + PartialOrd> Rules<'a, T> {
-    /// Rules with a lower and an upper bound each: components of names, with `prefix` of their first
-    /// bytes, too, or [`ANY`].
+    /// Rules with a lower and an upper bound each: components of names (with `prefix`, also of their
+    /// first bytes), or [`ANY`].
     pub fn new(
         rules: &'a BinaryArray,
         lower: &'a [T],
@@ -65,9 +65,9 @@ impl<'a, T: Copy + PartialOrd> Rules<'a, T> {
         found
     }
 
-    /// The highest threshold at which the rules say yes, from `least` to `most`.
+    /// The highest threshold, from `least` to `most`, at which the rules are a yes.
     ///
-    /// It is the best lower bound that no upper bound of the same role or an earlier one is below.
+    /// It is the best lower bound above which no upper bound of the same or an earlier role lies.
     fn highest(&self, found: &Found, least: T, most: T, mut active: impl FnMut(u32) -> bool) -> T {
         let min = |one: T, other: T| if other < one { other } else { one };
         let max = |one: T, other: T| if other > one { other } else { one };
@@ -95,7 +95,7 @@ impl Rules<'_, f64> {
         Float64Array::from_iter_values(scores)
     }
 
-    /// Finds for each name the rule that decides at `threshold`; null where none has a verdict.
+    /// Finds for each name the rule that decides at `threshold`; null without a verdict.
     pub fn decide(&self, names: &BinaryArray, threshold: f64) -> Int32Array {
         let lower = |rule: u32| self.lower[rule as usize];
         let upper = |rule: u32| self.upper[rule as usize];
@@ -116,11 +116,10 @@ impl Rules<'_, f64> {
 }
 
 impl Rules<'_, u32> {
-    /// Finds rules without which the scores of `names` stay as they are: false for those.
+    /// Finds the rules that the scores of `names` need: true for those.
     ///
     /// Bounds are ranks among the thresholds at which decisions must stay, `most` their number.
-    /// Rules are tried in their order, again and again until none can go: of those that stay, each
-    /// is needed.
+    /// Rules are tried for removal in order, repeatedly, until each of the remaining ones is needed.
     pub fn prune(&self, names: &BinaryArray, most: u32) -> BooleanArray {
         let mut parts = Vec::new();
         let named = names.iter().filter(Option::is_some);
@@ -136,7 +135,7 @@ fn first_best(rules: impl Iterator<Item = u32>, by: impl Fn(u32) -> f64) -> Opti
     rules.max_by(|one, other| by(*one).total_cmp(&by(*other)).then_with(|| other.cmp(one)))
 }
 
-/// The rules that are left, and what must stay as it is.
+/// The remaining rules, and the scores that must stay.
 struct Pruning<'a> {
     rules: &'a Rules<'a, u32>,
     most: u32,
@@ -170,7 +169,7 @@ impl<'a> Pruning<'a> {
         }
     }
 
-    /// Drops a rule if no example needs it. One that does is asked first the next time.
+    /// Drops a rule if no example needs it. An example that does is tried first the next time.
     fn drop(&mut self, rule: usize) -> bool {
         self.active[rule] = false;
         let needs = |example: &u32| {
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_role_with_a_verdict_decides_and_a_no_caps_what_comes_after() {
+    fn the_first_role_with_a_verdict_decides_and_a_no_caps_later_roles() {
         let lower = Float64Array::from(vec![0.1, 0.9, 0.2, 0.3]);
         let upper = Float64Array::from(vec![1.0, 1.0, 0.5, 0.8]);
         let names = BinaryArray::from(vec![Some(&b"a.c"[..]), Some(b"a.b"), Some(b"x"), None]);
@@ -223,13 +222,13 @@ mod tests {
         let names = BinaryArray::from(vec![&b"x"[..], b"a.c"]);
         let texts = rules();
         let rules = Rules::new(&texts, lower.values(), upper.values(), true).unwrap();
-        let kept = rules.prune(&names, 1);
+        let needed = rules.prune(&names, 1);
         // c$ says no to a.c, but the whole name outranks it: then neither says anything new
-        assert_eq!(kept, BooleanArray::from(vec![true, false, false, false]));
+        assert_eq!(needed, BooleanArray::from(vec![true, false, false, false]));
     }
 
     #[test]
-    fn bounds_that_are_too_few_and_what_is_no_component_are_refused() {
+    fn missing_bounds_and_invalid_components_are_refused() {
         assert!(Rules::new(&rules(), &[0.5], &[0.5], true).is_err());
         let bad = BinaryArray::from(vec![&b"a*"[..]]);
         assert!(Rules::new(&bad, &[0.5], &[0.5], true).is_err());

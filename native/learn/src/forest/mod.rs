@@ -1,4 +1,4 @@
-//! Forests of binary trees over rows of bytes, and what they say of many rows at once.
+//! Forests of binary trees over rows of bytes, evaluated for many rows at once.
 
 use std::num::NonZero;
 use std::thread;
@@ -7,17 +7,17 @@ use thiserror::Error;
 #[cfg(test)]
 mod tests;
 
-/// The column of a node that has none: a leaf.
+/// The column of a leaf.
 pub const LEAF: u16 = u16::MAX;
 
-/// Rows that walk through one tree before the next tree is looked at, so that it stays in cache.
+/// Rows evaluated in one tree before the next, so that the tree stays in cache.
 const BLOCK: usize = 64;
 
 /// A node: rows whose `column` is at most `threshold` go on to the next node, others to `target`.
 /// In a leaf, whose `column` is `LEAF`, `target` is the place of its scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
-    /// The column that is asked for.
+    /// The column that the node splits on.
     pub column: u16,
     /// The largest value that goes on to the next node.
     pub threshold: u8,
@@ -25,11 +25,11 @@ pub struct Node {
     pub target: u32,
 }
 
-/// Why nodes make no forest.
+/// Nodes that do not form a forest.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ForestError {
-    /// A tree begins behind the last node.
-    #[error("tree {0} begins behind the last node")]
+    /// A tree begins after the last node.
+    #[error("tree {0} begins after the last node")]
     Root(usize),
     /// A node splits on a column that rows do not have.
     #[error("node {0} splits on column {1}, which rows do not have")]
@@ -60,7 +60,7 @@ pub struct Forest {
 
 impl Forest {
     /// A forest over rows of `width` columns. Each node comes before its children, the smaller one
-    /// right after it, so that every walk ends; anything else is refused.
+    /// right after it, so that every walk ends; anything else is an error.
     pub fn new(
         nodes: Vec<Node>,
         roots: Vec<u32>,
@@ -136,7 +136,7 @@ impl Forest {
     }
 }
 
-/// How many threads the machine runs at once.
+/// The number of threads that the machine runs at once.
 pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }

@@ -21,7 +21,7 @@ fn a_row_has_the_scores_of_its_leaves_added_up() {
 }
 
 #[test]
-fn many_threads_say_what_one_says() {
+fn the_number_of_threads_makes_no_difference() {
     let rows: Vec<u8> = (0..2 * 1000_u32).map(|n| (n * 7919 % 23) as u8).collect();
     let one = forest().sums(&rows, 1).expect("rows");
     for threads in [0, 2, 3, 16, 5000] {
@@ -31,7 +31,7 @@ fn many_threads_say_what_one_says() {
 }
 
 #[test]
-fn what_is_no_forest_is_refused() {
+fn invalid_forests_are_refused() {
     let new = |nodes: Vec<Node>, roots| Forest::new(nodes, roots, vec![1, 2, 3, 4], 2, 2).err();
     assert_eq!(new(vec![leaf(0)], vec![1]), Some(ForestError::Root(0)));
     assert_eq!(new(vec![leaf(2)], vec![0]), Some(ForestError::Scores(0)));

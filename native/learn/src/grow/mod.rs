@@ -1,10 +1,9 @@
 //! Growing trees on rows of bytes, for several outputs at once.
 //!
-//! A tree is grown best splits first: of all nodes that can be split, the one whose split takes
-//! most from the squared error of all outputs is next (Breiman, Friedman, Olshen and Stone,
-//! "Classification and Regression Trees", 1984; best first as Shi, "Best-first decision tree
-//! learning", 2007). So the first nodes of a tree are those of the tree that would have been grown
-//! with fewer leaves.
+//! Growth is best-first: the next split is the one that most reduces the squared error of all
+//! outputs (Breiman, Friedman, Olshen and Stone, "Classification and Regression Trees", 1984;
+//! best-first as Shi, "Best-first decision tree learning", 2007). So the first nodes of a tree are
+//! those of the tree that growth with fewer leaves would give.
 
 mod sample;
 mod split;
@@ -21,21 +20,21 @@ use split::Search;
 use std::thread;
 use tree::Tree;
 
-/// How large trees grow, and of how many columns a split is the best.
+/// Limits on the growth of trees.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
-    /// A tree has at most so many leaves.
+    /// Greatest number of leaves of a tree.
     pub leaves: usize,
-    /// A leaf has at least so many rows.
+    /// Least number of rows in a leaf.
     pub leaf_rows: usize,
-    /// A split is the best of so many columns, drawn anew for each node.
+    /// Number of columns tried for a split, drawn for each node.
     pub tried: usize,
 }
 
-/// `count` trees, each grown by itself on all rows, or on `drawn` of them with replacement. A column
-/// is split at random (Geurts, Ernst and Wehenkel, "Extremely randomized trees", 2006).
+/// `count` independent trees, each grown on all rows, or on `drawn` of them with replacement. A
+/// column is split at random (Geurts, Ernst and Wehenkel, "Extremely randomized trees", 2006).
 ///
-/// The same numbers make the same trees, with however many `threads`.
+/// The trees do not depend on the number of `threads`.
 pub fn randomized(
     sample: &Sample,
     growth: Growth,
@@ -69,10 +68,9 @@ pub fn randomized(
     Trees::new(trees.into_iter().flatten().collect(), sample.outputs())
 }
 
-/// The means of the answers, and `count` trees, each grown to predict what is left of the answers
-/// when the means and `rate` times the trees before are taken from them; on half of the rows, drawn
-/// without replacement (Friedman, "Stochastic gradient boosting", 2002). A column is split where it
-/// is best.
+/// The means of the answers, and `count` boosted trees (Friedman, "Stochastic gradient boosting",
+/// 2002). Each tree predicts the residuals of the means and of `rate` times the trees before, on half
+/// of the rows, drawn without replacement. A column is split at its best threshold.
 pub fn boosted(
     sample: &Sample,
     growth: Growth,
@@ -81,8 +79,8 @@ pub fn boosted(
     seed: u64,
 ) -> (Vec<f32>, Trees) {
     let means = sample.means();
-    let mut left = sample.answers().to_vec();
-    for row in left.chunks_exact_mut(sample.lanes()) {
+    let mut residuals = sample.answers().to_vec();
+    for row in residuals.chunks_exact_mut(sample.lanes()) {
         row.iter_mut().zip(&means).for_each(|(left, mean)| *left -= mean);
     }
     let mut order: Vec<u32> = (0..sample.rows() as u32).collect();
@@ -93,8 +91,9 @@ pub fn boosted(
             split::draw(&mut order, half, &mut random);
             let mut rows = order[..half].to_vec();
             rows.sort_unstable();
-            let tree = Tree::grow(sample, &left, rows, growth, Search::for_best(sample, random));
-            tree.take_from(&mut left, rate, sample);
+            let search = Search::for_best(sample, random);
+            let tree = Tree::grow(sample, &residuals, rows, growth, search);
+            tree.subtract_from(&mut residuals, rate, sample);
             tree
         })
         .collect();

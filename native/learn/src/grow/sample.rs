@@ -1,28 +1,28 @@
-//! The rows that trees are grown on, and what is to be predicted of each.
+//! The training rows of trees, and their labels.
 
 use arrow_buffer::{BooleanBuffer, ScalarBuffer};
 use thiserror::Error;
 
-/// Outputs are padded with zeros to a multiple of this, for the processor to add them side by side.
+/// Outputs are padded with zeros to a multiple of this, for SIMD additions.
 const LANES: usize = 8;
 
-/// So few rows of a node are looked up row by row.
+/// With fewer rows in a node, values are looked up row by row.
 const FEW: usize = 100;
 
-/// Why bytes and answers make no sample.
+/// Bytes and answers that do not form a sample.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SampleError {
     /// There must be a row, a column and an output.
     #[error("a sample needs a row, a column and an output")]
     Empty,
-    /// Other numbers of bytes or answers than rows have.
+    /// The bytes or answers do not divide by the rows.
     #[error("{bytes} bytes and {answers} answers do not divide by {rows} rows")]
     Rows {
         /// The bytes given.
         bytes: usize,
         /// The answers given.
         answers: usize,
-        /// The rows that there should be.
+        /// The expected rows.
         rows: usize,
     },
 }
@@ -93,7 +93,7 @@ impl Sample {
 
     /// Puts the bytes that some rows have in a column into `values`.
     ///
-    /// Few rows lie far apart in a column; but all that is looked at of each row lies together.
+    /// A few rows lie far apart in a column, but the bytes of each row lie together.
     pub(super) fn values(&self, number: usize, rows: &[u32], values: &mut Vec<u8>) {
         values.clear();
         if rows.len() < FEW {

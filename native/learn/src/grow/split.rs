@@ -1,4 +1,4 @@
-//! Where to split a node: the best of some columns.
+//! The search for a node's split: the best of some columns.
 
 use super::sample::Sample;
 use rand_xoshiro::rand_core::Rng;
@@ -11,18 +11,17 @@ const VALUES: usize = 256;
 pub(super) struct Split {
     pub(super) column: u16,
     pub(super) threshold: u8,
-    /// What the squared error of all outputs becomes less by, and some number that is the same for
-    /// all splits of a node.
+    /// The reduction of the squared error of all outputs, plus a constant of the node.
     pub(super) worth: f64,
 }
 
-/// The rows of a node, and the sums of what is to be predicted of them.
+/// The rows of a node, and the sums of their targets.
 pub(super) struct Part<'a> {
     pub(super) rows: &'a [u32],
     pub(super) sums: &'a [f32],
 }
 
-/// Finds splits of one tree's nodes; what it works with is made once.
+/// Finds splits of one tree's nodes, with reused scratch memory.
 pub(super) struct Search {
     order: Vec<u32>,
     random: Random,
@@ -31,14 +30,14 @@ pub(super) struct Search {
     bins: Option<Bins>,
 }
 
-/// For each value of a column, how many rows have it, and their sums.
+/// For each value of a column, the number of rows that have it, and their sums.
 struct Bins {
     counts: [u32; VALUES],
     sums: Vec<f32>,
 }
 
 impl Search {
-    /// Each column that is tried is split between two of the values that the node has, at random.
+    /// Splits each column tried at random, between two of the node's values.
     pub(super) fn at_random(sample: &Sample, random: Random) -> Self {
         Search {
             order: (0..sample.width() as u32).collect(),
@@ -49,15 +48,14 @@ impl Search {
         }
     }
 
-    /// Each column that is tried is split where it is best.
+    /// Splits each column tried at its best threshold.
     pub(super) fn for_best(sample: &Sample, random: Random) -> Self {
         let bins = Bins { counts: [0; VALUES], sums: vec![0.0; VALUES * sample.lanes()] };
         Search { bins: Some(bins), ..Search::at_random(sample, random) }
     }
 
-    /// The best split of the first `tried` columns of a random order, or of as many more as it takes
-    /// to find one that is not the same in all rows. None: there is no split that leaves `leaf_rows`
-    /// on each side.
+    /// The best split of `tried` random columns, or of more until one varies among the rows. None if
+    /// no split leaves `leaf_rows` on each side.
     pub(super) fn best(
         &mut self,
         sample: &Sample,
@@ -107,7 +105,7 @@ impl Search {
         if smaller.min(greater) < leaf_rows {
             return None;
         }
-        // The smaller side is summed up; the sums of the other are the rest.
+        // The smaller side is summed; the other side's sums are the difference.
         let below = smaller <= greater;
         self.less.fill(0.0);
         for (&row, &value) in part.rows.iter().zip(&self.values) {
@@ -161,16 +159,16 @@ impl Search {
     }
 }
 
-/// What a split is worth of which one side, with `one` rows, has `sums` of the node's `all`, and
-/// the other side has `other` rows: the sum of squares that its means explain.
+/// The sum of squares that the means of a split's sides explain. One side has `sums` and `one` rows;
+/// the other has the rest of the node's sums `all`, and `other` rows.
 fn worth(sums: &[f32], all: &[f32], one: usize, other: usize) -> f64 {
-    let (mut ours, mut theirs) = (0.0_f64, 0.0_f64);
+    let (mut first, mut second) = (0.0_f64, 0.0_f64);
     for (&sum, &all) in sums.iter().zip(all) {
         let (sum, rest) = (f64::from(sum), f64::from(all) - f64::from(sum));
-        ours += sum * sum;
-        theirs += rest * rest;
+        first += sum * sum;
+        second += rest * rest;
     }
-    ours / one as f64 + theirs / other as f64
+    first / one as f64 + second / other as f64
 }
 
 pub(super) fn add(sums: &mut [f32], row: &[f32]) {
@@ -185,7 +183,7 @@ fn range(values: &[u8]) -> (u8, u8) {
 
 /// A number below `end`, which is not 0.
 pub(super) fn below(random: &mut Random, end: usize) -> usize {
-    // The high half of a product, as Lemire does: for so few values its bias is none to speak of.
+    // The high half of a product (Lemire); for so few values its bias is negligible.
     ((u128::from(random.next_u64()) * end as u128) >> 64) as usize
 }
 

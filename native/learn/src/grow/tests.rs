@@ -20,7 +20,7 @@ fn sample() -> Sample {
     Sample::new(ScalarBuffer::from(bytes), &answers, ROWS).unwrap()
 }
 
-/// What trees say of a row, added up, by output.
+/// The sums of the trees' predictions for a row, by output.
 fn says(trees: &Trees, sample: &Sample, row: usize) -> Vec<f32> {
     let nodes = trees.nodes(None);
     let leaves: Vec<usize> = nodes
@@ -46,7 +46,7 @@ fn says(trees: &Trees, sample: &Sample, row: usize) -> Vec<f32> {
 }
 
 #[test]
-fn a_tree_that_may_grow_predicts_what_it_was_grown_on() {
+fn an_unlimited_tree_predicts_its_training_rows() {
     let (sample, growth) = (sample(), Growth { leaves: ROWS, leaf_rows: 1, tried: 4 });
     let trees = randomized(&sample, growth, 1, None, 5, 1);
     for row in 0..ROWS {
@@ -56,7 +56,7 @@ fn a_tree_that_may_grow_predicts_what_it_was_grown_on() {
 }
 
 #[test]
-fn every_leaf_has_its_rows_and_no_tree_splits_on_what_is_the_same_everywhere() {
+fn every_leaf_has_its_rows_and_no_tree_splits_on_constant_columns() {
     let sample = sample();
     let (_, boosted) = boosted(&sample, GROWTH, 4, 0.3, 9);
     for (trees, rows) in [(randomized(&sample, GROWTH, 4, None, 9, 2), ROWS), (boosted, ROWS / 2)] {
@@ -104,9 +104,9 @@ fn trees_that_correct_each_other_leave_less_and_less() {
         let mut left = 0.0;
         for row in 0..ROWS {
             let answers = &sample.answers()[row * sample.lanes()..];
-            let said = says(&trees, &sample, row);
-            for ((said, mean), answer) in said.iter().zip(&means).zip(answers) {
-                left += (answer - mean - 0.3 * said).powi(2);
+            let predicted = says(&trees, &sample, row);
+            for ((predicted, mean), answer) in predicted.iter().zip(&means).zip(answers) {
+                left += (answer - mean - 0.3 * predicted).powi(2);
             }
         }
         left
@@ -158,7 +158,7 @@ fn the_best_split_is_the_best_of_all_that_there_are() {
 }
 
 #[test]
-fn what_has_one_answer_is_not_split() {
+fn rows_of_one_answer_are_not_split() {
     let bytes = ScalarBuffer::from((0..=255).collect::<Vec<u8>>());
     let sample = Sample::new(bytes, &BooleanBuffer::new_set(256), 256).unwrap();
     let nodes = randomized(&sample, GROWTH, 1, None, 0, 1).nodes(None);
@@ -166,7 +166,7 @@ fn what_has_one_answer_is_not_split() {
 }
 
 #[test]
-fn what_is_no_sample_is_refused() {
+fn invalid_samples_are_refused() {
     let made = |bytes: usize, answers: usize, rows: usize| {
         let bytes = ScalarBuffer::from(vec![0_u8; bytes]);
         Sample::new(bytes, &BooleanBuffer::new_unset(answers), rows).map(|_| ())

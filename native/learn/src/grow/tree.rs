@@ -1,4 +1,4 @@
-//! A tree as it is grown, and grown trees as they are handed on.
+//! Growing a tree, and grown trees.
 
 use super::sample::Sample;
 use super::split::{add, Part, Search, Split};
@@ -10,8 +10,8 @@ use std::ops::Range;
 /// The column of a leaf.
 pub const LEAF: u16 = crate::forest::LEAF;
 
-/// A node is not split if its means leave no more than this share of its answers' squares: it is
-/// none to speak of, but for what is lost in adding.
+/// A node is not split if its means leave at most this share of its answers' squares, which is only
+/// rounding error.
 const PURE: f64 = 1e-9;
 
 /// A tree's nodes in the order in which they were made, and each node's means, by output.
@@ -32,7 +32,7 @@ struct Node {
     rows: u32,
 }
 
-/// A node that may be split: what its split takes from the squared error, and its rows.
+/// A node that can be split: the split's reduction of the squared error, and the rows.
 struct Open {
     gain: f64,
     node: usize,
@@ -61,7 +61,7 @@ impl PartialEq for Open {
 impl Eq for Open {}
 
 impl Tree {
-    /// A tree on `rows` of a sample, whose `targets` it is to predict.
+    /// A tree that predicts the `targets` of `rows` of a sample.
     pub(super) fn grow(
         sample: &Sample,
         targets: &[f32],
@@ -71,8 +71,8 @@ impl Tree {
     ) -> Tree {
         let tree = Tree { nodes: Vec::new(), means: Vec::new(), lanes: sample.lanes() };
         let all = 0..rows.len();
-        let (open, aside) = (BinaryHeap::new(), Vec::with_capacity(rows.len()));
-        let mut growing = Growing { sample, targets, growth, search, rows, aside, open, tree };
+        let (open, greater) = (BinaryHeap::new(), Vec::with_capacity(rows.len()));
+        let mut growing = Growing { sample, targets, growth, search, rows, greater, open, tree };
         growing.add(all);
         for _ in 1..growth.leaves {
             let Some(open) = growing.open.pop() else { break };
@@ -81,11 +81,11 @@ impl Tree {
         growing.tree
     }
 
-    /// Takes `rate` times what the tree predicts from what is `left` of each row's answers.
-    pub(super) fn take_from(&self, left: &mut [f32], rate: f32, sample: &Sample) {
-        for (row, left) in left.chunks_exact_mut(self.lanes).enumerate() {
+    /// Subtracts `rate` times the tree's predictions from the `residuals` of all rows.
+    pub(super) fn subtract_from(&self, residuals: &mut [f32], rate: f32, sample: &Sample) {
+        for (row, residuals) in residuals.chunks_exact_mut(self.lanes).enumerate() {
             let mean = &self.means[self.leaf(row, sample) * self.lanes..][..self.lanes];
-            left.iter_mut().zip(mean).for_each(|(left, mean)| *left -= rate * mean);
+            residuals.iter_mut().zip(mean).for_each(|(left, mean)| *left -= rate * mean);
         }
     }
 
@@ -109,13 +109,14 @@ struct Growing<'a> {
     growth: Growth,
     search: Search,
     rows: Vec<u32>,
-    aside: Vec<u32>,
+    /// Scratch memory of [`Growing::split`].
+    greater: Vec<u32>,
     open: BinaryHeap<Open>,
     tree: Tree,
 }
 
 impl Growing<'_> {
-    /// Makes a leaf of a range of the rows, and remembers how it is best split, if it can be.
+    /// Makes a leaf of a range of the rows, and queues its best split, if there is one.
     fn add(&mut self, range: Range<usize>) {
         let (rows, lanes) = (&self.rows[range.clone()], self.sample.lanes());
         let mut sums = vec![0.0_f32; lanes];
@@ -149,7 +150,7 @@ impl Growing<'_> {
     fn split(&mut self, Open { node, rows: range, split, .. }: Open) {
         let column = self.sample.column(usize::from(split.column));
         let rows = &mut self.rows[range.clone()];
-        self.aside.clear();
+        self.greater.clear();
         let mut smaller = 0;
         for place in 0..rows.len() {
             let row = rows[place];
@@ -157,10 +158,10 @@ impl Growing<'_> {
                 rows[smaller] = row;
                 smaller += 1;
             } else {
-                self.aside.push(row);
+                self.greater.push(row);
             }
         }
-        rows[smaller..].copy_from_slice(&self.aside);
+        rows[smaller..].copy_from_slice(&self.greater);
         let child = self.tree.nodes.len() as u32;
         let Node { rows, .. } = self.tree.nodes[node];
         let Split { column, threshold, .. } = split;
@@ -171,7 +172,7 @@ impl Growing<'_> {
     }
 }
 
-/// Grown trees, each of which can be handed on as if it had been grown with fewer leaves.
+/// Grown trees; each can be cut to the tree that growth with fewer leaves would give.
 #[derive(Debug)]
 pub struct Trees {
     trees: Vec<Tree>,
@@ -182,9 +183,9 @@ pub struct Trees {
 /// one right after it.
 #[derive(Debug, Default)]
 pub struct Nodes {
-    /// Where each tree begins.
+    /// The first node of each tree.
     pub roots: Vec<u32>,
-    /// What each node splits on; [`LEAF`] if it does not.
+    /// The column that each node splits on; [`LEAF`] in a leaf.
     pub columns: Vec<u16>,
     /// The largest byte that goes on to the next node; 0 in a leaf.
     pub thresholds: Vec<u8>,
@@ -201,17 +202,17 @@ impl Trees {
         Trees { trees, outputs }
     }
 
-    /// How many leaves they have together.
+    /// The number of leaves of all trees.
     pub fn leaves(&self) -> usize {
         self.trees.iter().map(|tree| tree.nodes.len() / 2 + 1).sum()
     }
 
-    /// How many leaves the largest tree has.
+    /// The number of leaves of the largest tree.
     pub fn most_leaves(&self) -> usize {
         self.trees.iter().map(|tree| tree.nodes.len() / 2 + 1).max().unwrap_or(0)
     }
 
-    /// The nodes; of each tree at most so many `leaves` (None: all).
+    /// The nodes of the trees, cut to at most `leaves` each (None: all).
     pub fn nodes(&self, leaves: Option<usize>) -> Nodes {
         let mut nodes = Nodes::default();
         for tree in &self.trees {
@@ -224,20 +225,20 @@ impl Trees {
 
 impl Nodes {
     fn add(&mut self, tree: &Tree, leaves: Option<usize>, outputs: usize) {
-        // With each leaf more two nodes were made.
-        let made = leaves.map_or(tree.nodes.len(), |leaves| 2 * leaves.max(1) - 1);
-        let mut waiting = vec![(0, None)];
-        while let Some((number, parent)) = waiting.pop() {
+        // Each further leaf added two nodes.
+        let count = leaves.map_or(tree.nodes.len(), |leaves| 2 * leaves.max(1) - 1);
+        let mut pending = vec![(0, None)];
+        while let Some((number, parent)) = pending.pop() {
             let (node, place) = (tree.nodes[number], self.columns.len());
             if let Some(parent) = parent {
                 self.targets[parent] = place as u32;
             }
-            let is_leaf = node.column == LEAF || node.child as usize >= made;
+            let is_leaf = node.column == LEAF || node.child as usize >= count;
             if is_leaf {
                 self.means.extend(&tree.means[number * tree.lanes..][..outputs]);
             } else {
                 let child = node.child as usize;
-                waiting.extend([(child + 1, Some(place)), (child, None)]);
+                pending.extend([(child + 1, Some(place)), (child, None)]);
             }
             self.columns.push(if is_leaf { LEAF } else { node.column });
             self.thresholds.push(if is_leaf { 0 } else { node.threshold });

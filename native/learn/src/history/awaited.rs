@@ -1,11 +1,11 @@
-//! Births whose outcomes are awaited.
+//! Births with pending outcomes.
 
 use super::keys::KEYS;
 use super::store::Slot;
 use super::History;
 use std::collections::VecDeque;
 
-/// The last births that were told, each with the places of its records.
+/// The latest births, each with the places of its records.
 #[derive(Clone, Debug)]
 pub struct Awaited {
     most: usize,
@@ -14,22 +14,22 @@ pub struct Awaited {
 }
 
 impl Awaited {
-    /// None yet, and at most so many: of earlier ones nothing more is learned.
+    /// An empty queue of at most `most` births; older ones are dropped.
     pub fn new(most: usize) -> Awaited {
         Awaited { most, first: 0, places: VecDeque::new() }
     }
 
-    /// The number that the next birth will have. They are counted from 0.
+    /// The number of the next birth, counted from 0.
     pub fn next(&self) -> u64 {
         self.first + self.places.len() as u64
     }
 
-    /// How many it awaits at most.
+    /// The greatest number of births in it.
     pub fn most(&self) -> usize {
         self.most
     }
 
-    /// The keys of each birth whose records are there, 0 for others; and the number of the first.
+    /// The number of the first birth, and each birth's keys, 0 for those without a record.
     pub fn to_keys(&self, history: &History) -> (u64, Vec<[u64; KEYS]>) {
         let keys = history.store.keys();
         let key = |slot: &Slot| slot.place().and_then(|at| keys.get(at as usize)).copied();
@@ -38,7 +38,7 @@ impl Awaited {
         (self.first, births.collect())
     }
 
-    /// What [`Awaited::to_keys`] told of a history that is as it was then.
+    /// Restores what [`Awaited::to_keys`] returned, for the same history.
     pub fn from_keys(
         most: usize,
         first: u64,
@@ -50,7 +50,7 @@ impl Awaited {
         Awaited { most, first, places }
     }
 
-    /// Awaits another birth; gives its number.
+    /// Adds a birth; returns its number.
     pub(super) fn push(&mut self, places: [Slot; KEYS]) -> u64 {
         let birth = self.next();
         self.places.push_back(places);
@@ -61,13 +61,13 @@ impl Awaited {
         birth
     }
 
-    /// The places of a birth's records, if it is awaited.
+    /// The places of a birth's records, if it is still pending.
     #[inline]
     pub(super) fn get(&self, birth: u64) -> Option<&[Slot; KEYS]> {
         self.places.get(usize::try_from(birth.checked_sub(self.first)?).ok()?)
     }
 
-    /// Those of all.
+    /// The places of all births' records.
     pub(super) fn places(&mut self) -> impl Iterator<Item = &mut Slot> {
         self.places.iter_mut().flatten()
     }
@@ -80,12 +80,12 @@ mod tests {
     use std::collections::HashMap;
 
     fn bear(history: &mut History, awaited: &mut Awaited, name: &[u8], at: i64) -> Vec<u8> {
-        let mut told = vec![0; BYTES];
+        let mut bytes = vec![0; BYTES];
         let create = Create { name: Some(name), uid: Some(1), ..Create::default() };
         let names = Namer::default().names(&create);
-        history.tell(names, at, &mut told);
+        history.tell(names, at, &mut bytes);
         history.bear(awaited, names, at);
-        told
+        bytes
     }
 
     fn die(history: &mut History, awaited: &Awaited, birth: u64, time: i64) {
@@ -121,7 +121,7 @@ mod tests {
             die(&mut history, &awaited, at / 2, at as i64);
             if at % 3 == 0 {
                 let changed = history.take_changed();
-                changed.forgotten.iter().for_each(|key| {
+                changed.evicted.iter().for_each(|key| {
                     copy.remove(key);
                 });
                 copy.extend(changed.records);

@@ -1,4 +1,4 @@
-//! Creates, and the lives that followed from them, as Arrow columns.
+//! Creates, and the lives that follow them, as Arrow columns.
 
 use super::keys::Create;
 use super::record::Use;
@@ -12,7 +12,7 @@ type Time = PrimitiveArray<TimestampMicrosecondType>;
 type U32 = PrimitiveArray<UInt32Type>;
 type U64 = PrimitiveArray<UInt64Type>;
 
-/// What is known when files are created, as in `features/creates.py`.
+/// The columns of creates, as in `features/creates.py`.
 pub struct Creates<'a> {
     /// The name given.
     pub name: &'a LargeBinaryArray,
@@ -22,16 +22,16 @@ pub struct Creates<'a> {
     pub dir_name: &'a LargeBinaryArray,
     /// The permission bits that it carries.
     pub mode: &'a U32,
-    /// The user who asked for it.
+    /// The caller's user.
     pub uid: &'a U32,
-    /// The host that asked for it.
+    /// The caller's host.
     pub client: &'a StringArray,
-    /// When it was.
+    /// The time of the create.
     pub time: &'a Time,
 }
 
 impl<'a> Creates<'a> {
-    /// Finds the columns; `time` is the name of the one that says when.
+    /// Finds the columns; `time` is the name of the time's column.
     pub fn new(batch: &'a RecordBatch, time: &str) -> Result<Creates<'a>, Error> {
         if u32::try_from(batch.num_rows()).is_err() {
             return Err(Error::Long(batch.num_rows()));
@@ -43,7 +43,7 @@ impl<'a> Creates<'a> {
         }))
     }
 
-    /// That of a row.
+    /// The create of a row.
     #[inline]
     pub fn row(&self, row: usize) -> Create<'a> {
         Create {
@@ -56,7 +56,7 @@ impl<'a> Creates<'a> {
         }
     }
 
-    /// How many there are.
+    /// The number of creates.
     pub fn rows(&self) -> usize {
         self.time.len()
     }
@@ -64,9 +64,9 @@ impl<'a> Creates<'a> {
 
 /// Lives, as in `data/schema.py`, of files or of names.
 pub struct Lives<'a> {
-    /// Their births; no time where there is nothing to tell or to learn.
+    /// Their births; without a time, a row has no history and is not learned.
     pub creates: Creates<'a>,
-    /// Until when any of them was observed.
+    /// The end of the last observation.
     pub end: i64,
     server: &'a StringArray,
     fh: &'a LargeBinaryArray,
@@ -76,7 +76,7 @@ pub struct Lives<'a> {
     early: Option<Uses<'a>>,
 }
 
-/// How large files were, and how they were used.
+/// Columns of the sizes and the use of files.
 struct Uses<'a> {
     size: &'a U64,
     reads: &'a U64,
@@ -100,8 +100,8 @@ impl<'a> Lives<'a> {
         }))
     }
 
-    /// The rows whose birth was seen, in the order of the births. What can tell births of one
-    /// instant apart is known when they are born.
+    /// The rows whose birth was seen, in the order of the births. Births of one instant are ordered
+    /// only by data known at birth.
     pub fn in_order(&self) -> Vec<u32> {
         let born = &self.creates;
         let mut rows: Vec<u32> =
@@ -117,13 +117,13 @@ impl<'a> Lives<'a> {
         rows
     }
 
-    /// When a life began that was seen to.
+    /// The birth time of a life whose birth was seen.
     #[inline]
     pub fn born(&self, row: usize) -> i64 {
         self.creates.time.value(row)
     }
 
-    /// What was known of its create at a time before it: its directory may have been named since.
+    /// The create as known at an earlier time, when its directory may not yet have been named.
     #[inline]
     pub fn known(&self, row: usize, at: i64) -> Create<'a> {
         let create = self.creates.row(row);
@@ -131,23 +131,23 @@ impl<'a> Lives<'a> {
         Create { dir_name: create.dir_name.filter(|_| named), ..create }
     }
 
-    /// When it ended, if that was seen; not before it began.
+    /// The time of death, if it was seen; not before the birth.
     #[inline]
     pub fn died(&self, row: usize) -> Option<i64> {
         get(self.died, row).map(|died| died.max(self.born(row)))
     }
 
-    /// Whether it is told what young files were like.
+    /// Whether there are columns of early use.
     pub fn have_early(&self) -> bool {
         self.early.is_some()
     }
 
-    /// How large it was, and how it was used, when it ended.
+    /// The size and use at the end of a life.
     pub fn last_use(&self, row: usize) -> Use {
         self.last.of(row)
     }
 
-    /// The same when it was young, where that is told.
+    /// The early size and use, if there are such columns.
     pub fn early_use(&self, row: usize) -> Use {
         self.early.as_ref().map(|early| early.of(row)).unwrap_or_default()
     }

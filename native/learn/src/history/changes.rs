@@ -1,14 +1,13 @@
-//! Which records changed, for those who keep a copy.
+//! Changes of records, for copies.
 
 use super::record::Record;
 use super::store::Slot;
 
-/// What changed since it was asked last. A copy is brought up to date by taking out of it what was
-/// forgotten, then putting in the records.
+/// The changes since the last call. To update a copy, remove the evicted keys, then put the records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// The keys that were forgotten; some may have a record again.
-    pub forgotten: Vec<u64>,
+    /// The keys that were evicted; some may have a record again.
+    pub evicted: Vec<u64>,
     /// The records that changed, by key.
     pub records: Vec<(u64, Record)>,
 }
@@ -19,11 +18,11 @@ pub struct Changes {
     keys: Vec<u64>,
     changed: Vec<bool>,
     places: Vec<u32>,
-    forgotten: Vec<u64>,
+    evicted: Vec<u64>,
 }
 
 impl Changes {
-    /// Notes that the record of a key, at that place, changes.
+    /// Records that the record of a key, at that place, changes.
     pub fn changed(&mut self, place: u32, key: u64) {
         if place as usize >= self.keys.len() {
             self.keys.resize(place as usize + 1, 0);
@@ -33,7 +32,7 @@ impl Changes {
         self.changed_again(place);
     }
 
-    /// The same of a place that has had a record.
+    /// The same for a place that already has a record.
     pub fn changed_again(&mut self, place: u32) {
         if let Some(changed) = self.changed.get_mut(place as usize).filter(|changed| !**changed) {
             *changed = true;
@@ -41,9 +40,9 @@ impl Changes {
         }
     }
 
-    /// Notes which keys were forgotten, and where the records of all places have gone.
-    pub fn moved(&mut self, forgotten: impl Iterator<Item = u64>, moved: &[Slot]) {
-        self.forgotten.extend(forgotten);
+    /// Records the evicted keys, and the new places of all records.
+    pub fn moved(&mut self, evicted: impl Iterator<Item = u64>, moved: &[Slot]) {
+        self.evicted.extend(evicted);
         let left = moved.iter().filter(|slot| slot.place().is_some()).count();
         let keys = std::mem::replace(&mut self.keys, vec![0; left]);
         let changed = std::mem::replace(&mut self.changed, vec![false; left]);
@@ -58,14 +57,14 @@ impl Changes {
         }
     }
 
-    /// What changed since the last time.
+    /// The changes since the last call.
     pub fn take(&mut self, records: &[Record]) -> Changed {
-        let taken = std::mem::take(&mut self.places);
+        let places = std::mem::take(&mut self.places);
         let record = |place: u32| {
             self.changed[place as usize] = false;
             (self.keys[place as usize], records[place as usize])
         };
-        let records = taken.into_iter().map(record).collect();
-        Changed { forgotten: std::mem::take(&mut self.forgotten), records }
+        let records = places.into_iter().map(record).collect();
+        Changed { evicted: std::mem::take(&mut self.evicted), records }
     }
 }

@@ -1,15 +1,15 @@
 //! Hashes of keys: 64 bits, the same on every machine.
 //!
-//! Bytes are hashed by FNV-1a (Fowler, Noll and Vo; 64 bits), numbers stand for themselves. A key
-//! is made of parts one after the other, each taken in by the output function of SplitMix64
-//! (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+//! Bytes are hashed by FNV-1a (Fowler, Noll and Vo; 64 bits), numbers stand for themselves. The
+//! output function of SplitMix64 combines the parts of a key (Steele, Lea and Flood, "Fast
+//! Splittable Pseudorandom Number Generators", OOPSLA 2014).
 
 use fnv::FnvHasher;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use std::hash::Hasher;
 
-/// Of bytes.
+/// The hash of bytes.
 #[inline]
 pub fn of(bytes: &[u8]) -> u64 {
     let mut hasher = FnvHasher::default();
@@ -17,7 +17,7 @@ pub fn of(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Of what was hashed already and one part more.
+/// The hash of earlier parts and one more.
 #[inline]
 pub fn with(hash: u64, part: u64) -> u64 {
     SplitMix64::from_seed((hash ^ part).to_le_bytes()).next_u64()

@@ -1,17 +1,17 @@
-//! What statistics are kept by: what a create shows, alone and together.
+//! The keys of statistics: attributes of a create, and combinations of them.
 
 use super::hash;
 use super::shape::shape;
 
-/// How many keys a create has.
+/// The number of keys of a create.
 pub const KEYS: usize = 11;
-/// Which of them is its caller.
+/// The index of the caller's key.
 pub const CALLER: usize = 8;
 
-/// The keys of a create, none where a part of one is not known.
+/// The keys of a create, none if a part is unknown.
 pub type Keys = [Option<u64>; KEYS];
 
-/// What is known when a file is created, as in `features/creates.py`; none of what is not known.
+/// The known attributes of a create, as in `features/creates.py`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Create<'a> {
     /// The name given.
@@ -22,34 +22,34 @@ pub struct Create<'a> {
     pub dir_name: Option<&'a [u8]>,
     /// The permission bits that it carries.
     pub mode: Option<u32>,
-    /// The user who asked for it.
+    /// The caller's user.
     pub uid: Option<u32>,
-    /// The host that asked for it.
+    /// The caller's host.
     pub client: Option<&'a str>,
 }
 
-/// Hashes names, in memory of its own.
+/// Hashes names, with reused memory.
 #[derive(Default)]
 pub struct Namer {
     folded: Vec<u8>,
 }
 
-/// The hashes of what a create shows, and of what is remembered of it; none of what is not known.
+/// The hashes of a create's known attributes, and of its caller's previous create.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// Of the name.
+    /// The name.
     pub name: Option<u64>,
-    /// Of the name's shape.
+    /// The name's shape.
     pub shape: Option<u64>,
-    /// Of what follows the last period of the shape.
+    /// The shape after its last period.
     pub suffix: Option<u64>,
-    /// Of the handle of the directory.
+    /// The handle of the directory.
     pub dir: Option<u64>,
-    /// Of the shape of the directory's own name.
+    /// The shape of the directory's own name.
     pub dir_shape: Option<u64>,
-    /// Of the shape of what its caller created before, 0 for nothing.
+    /// The shape of the caller's previous create, 0 for none.
     pub previous: Option<u64>,
-    /// Of the client's address.
+    /// The client's address.
     pub client: Option<u64>,
     /// The mode itself.
     pub mode: Option<u64>,
@@ -58,7 +58,7 @@ pub struct Names {
 }
 
 impl Namer {
-    /// What a create shows.
+    /// The hashes of a create's attributes.
     #[inline]
     pub fn names(&mut self, create: &Create) -> Names {
         let dir_shape = self.shape(create.dir_name);
@@ -83,7 +83,7 @@ impl Namer {
     }
 }
 
-/// What follows a name's last period; nothing where it has none.
+/// The text after a name's last period; empty without one.
 fn suffix(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'.', name).map_or(b"", |period| &name[period + 1..])
 }

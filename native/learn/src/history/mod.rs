@@ -1,16 +1,16 @@
-//! What was seen of files like this one before it was created: running statistics over earlier
-//! births, under keys such as the directory and the shape of the name.
+//! Histories of creates: running statistics over earlier births, under keys such as the directory
+//! and the shape of the name.
 //!
-//! At any time a history holds only what the trace had shown by then:
+//! At any time a history holds only data that the trace had shown by then:
 //!
-//! - A birth is told what came before it: births and outcomes at earlier times, or at its own time
-//!   but of births before it. Births of one instant come in the order of server, directory, name
-//!   and handle, so that the order does not tell how they end.
+//! - A birth's history has the births and outcomes before it: at earlier times, or at the same time
+//!   but of births before it. Births of one instant are ordered by server, directory, name and
+//!   handle, so that the order does not reveal outcomes.
 //! - Whether a file lives longer than a mark (1, 5 and 30 seconds) is known at the mark if it is
 //!   alive then, else at its death.
-//! - Its size and use are known when it is 5 s old, as they were by then, and at its death. Of a
-//!   name they are known at its end.
-//! - What is not known by the end of the lives that are followed is dropped.
+//! - Its size and use are known when it is 5 s old, as of then, and at its death; those of a name
+//!   at its end.
+//! - Outcomes that are still unknown when the input ends are dropped.
 
 mod awaited;
 mod births;
@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use store::{Slot, Store};
 
-/// What lives are of: each has a history of its own.
+/// The subject of lives; each has a separate history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub enum Subject {
@@ -55,7 +55,7 @@ impl Subject {
     /// Both, in their order.
     pub const ALL: [Subject; 2] = [Subject::File, Subject::Name];
 
-    /// A key of this subject's history, told apart from the same key of the other's.
+    /// A key of this subject's history, distinct from the same key of the other's.
     #[inline]
     pub fn key(self, key: u64) -> u64 {
         match self {
@@ -65,11 +65,11 @@ impl Subject {
     }
 }
 
-/// How many bytes tell a history.
+/// The length of a history in bytes.
 pub const BYTES: usize = birthmark_contract::create::HISTORY_BYTES;
 const _: () = assert!(BYTES == KEYS * BYTES_PER_KEY);
 
-/// Why a history could not be followed, asked or read.
+/// An error in following, looking up or reading a history.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Error {
@@ -92,26 +92,26 @@ pub struct History {
     clock: i64,
 }
 
-/// Lives that a history learns as they come to be known.
+/// A replay of lives, which a history learns in the order of time.
 struct Replay<'a> {
     history: &'a mut History,
     outcomes: Outcomes<'a>,
     awaited: Awaited,
-    /// Births that are not known yet, and how many are.
-    unknown: VecDeque<(Names, i64)>,
+    /// Births that are not learned yet, and the number of those that are.
+    pending: VecDeque<(Names, i64)>,
     known: usize,
 }
 
 impl<'a> Replay<'a> {
     fn new(history: &'a mut History, outcomes: Outcomes<'a>) -> Replay<'a> {
         let awaited = Awaited::new(usize::MAX);
-        Replay { history, outcomes, awaited, unknown: VecDeque::new(), known: 0 }
+        Replay { history, outcomes, awaited, pending: VecDeque::new(), known: 0 }
     }
 
-    /// Takes in the births, and what became of them, until a time.
-    fn know(&mut self, until: i64) {
-        while self.unknown.front().is_some_and(|(_, at)| *at <= until) {
-            let Some((names, at)) = self.unknown.pop_front() else { break };
+    /// Learns the births and outcomes until a time.
+    fn advance(&mut self, until: i64) {
+        while self.pending.front().is_some_and(|(_, at)| *at <= until) {
+            let Some((names, at)) = self.pending.pop_front() else { break };
             self.learn(at);
             self.history.bear(&mut self.awaited, names, at);
             self.known += 1;
@@ -119,7 +119,7 @@ impl<'a> Replay<'a> {
         self.learn(until);
     }
 
-    /// Takes in what became by a time of the births that are known.
+    /// Learns the outcomes, until a time, of the births learned so far.
     fn learn(&mut self, until: i64) {
         while let Some(outcome) = self.outcomes.next_before(until, self.known) {
             self.history.learn(&self.awaited, &outcome);
@@ -128,7 +128,7 @@ impl<'a> Replay<'a> {
 }
 
 impl History {
-    /// A history of which nothing is known, that keeps so many keys.
+    /// An empty history of at most `most` keys.
     pub fn new(most: usize) -> Result<History, Error> {
         if most < KEYS {
             return Err(Error::Few(most));
@@ -136,8 +136,8 @@ impl History {
         Ok(History { store: Store::new(most), clock: i64::MIN })
     }
 
-    /// The history of each of the lives at its birth (null where there is nothing to tell), as it
-    /// was known so many microseconds before; then that of later births knows them.
+    /// Returns the history of each of the lives as of `behind` microseconds before its birth (null
+    /// without a birth), and learns the lives.
     pub fn follow(
         &mut self,
         lives: &RecordBatch,
@@ -145,47 +145,47 @@ impl History {
     ) -> Result<FixedSizeBinaryArray, Error> {
         let lives = Lives::new(lives)?;
         let order = lives.in_order();
-        let mut told = vec![0; order.len() * BYTES];
+        let mut histories = vec![0; order.len() * BYTES];
         let mut namer = Namer::default();
         let mut replay = Replay::new(self, Outcomes::new(&lives, &order));
-        for (place, told) in told.chunks_exact_mut(BYTES).enumerate() {
+        for (place, out) in histories.chunks_exact_mut(BYTES).enumerate() {
             let row = order[place] as usize;
             let born = lives.born(row);
             let then = born.saturating_sub(behind);
-            replay.know(then);
-            replay.history.tell(namer.names(&lives.known(row, then)), born, told);
-            replay.unknown.push_back((namer.names(&lives.creates.row(row)), born));
+            replay.advance(then);
+            replay.history.tell(namer.names(&lives.known(row, then)), born, out);
+            replay.pending.push_back((namer.names(&lives.creates.row(row)), born));
         }
-        replay.know(order.last().map_or(i64::MIN, |row| lives.born(*row as usize)));
+        replay.advance(order.last().map_or(i64::MIN, |row| lives.born(*row as usize)));
         replay.learn(lives.end);
         self.advance(lives.end);
-        scattered(&order, &told, lives.creates.rows())
+        scattered(&order, &histories, lives.creates.rows())
     }
 
-    /// The history of files that are created now, which leaves no trace in it.
+    /// The current history of each create, which is not learned.
     pub fn at(&self, creates: &RecordBatch) -> Result<FixedSizeBinaryArray, Error> {
         let creates = Creates::new(creates, "time")?;
         let mut namer = Namer::default();
-        let mut told = vec![0; creates.rows() * BYTES];
-        for (row, told) in told.chunks_exact_mut(BYTES).enumerate() {
+        let mut histories = vec![0; creates.rows() * BYTES];
+        for (row, out) in histories.chunks_exact_mut(BYTES).enumerate() {
             let time = get(creates.time, row).unwrap_or(self.clock);
-            self.tell(namer.names(&creates.row(row)), time, told);
+            self.tell(namer.names(&creates.row(row)), time, out);
         }
         let order: Vec<u32> = (0..creates.rows() as u32).collect();
-        scattered(&order, &told, order.len())
+        scattered(&order, &histories, order.len())
     }
 
-    /// Tells the history of a create at a time. `told` has [`BYTES`] bytes, all 0.
-    pub fn tell(&self, names: Names, at: i64, told: &mut [u8]) {
+    /// Writes the history of a create at a time to `out`: [`BYTES`] bytes, all 0 before.
+    pub fn tell(&self, names: Names, at: i64, out: &mut [u8]) {
         let keys = self.placed(names).keys();
-        for (key, told) in keys.iter().zip(told.chunks_exact_mut(BYTES_PER_KEY)) {
+        for (key, out) in keys.iter().zip(out.chunks_exact_mut(BYTES_PER_KEY)) {
             if let Some(key) = key {
-                self.store.get(*key).tell(at, told);
+                self.store.get(*key).tell(at, out);
             }
         }
     }
 
-    /// Counts a birth, and awaits what becomes of it. Births come in their order, as said above.
+    /// Counts a birth, and queues it for its outcomes. Births come in the order given above.
     pub fn bear(&mut self, awaited: &mut Awaited, names: Names, at: i64) -> u64 {
         let names = self.placed(names);
         self.store.make_room(awaited.places());
@@ -203,35 +203,35 @@ impl History {
         awaited.push(places)
     }
 
-    /// Takes in what came to be known of a birth, if that is awaited still.
+    /// Learns an outcome of a birth, if that is still pending.
     pub fn learn(&mut self, awaited: &Awaited, outcome: &Outcome) {
         if let Some(places) = awaited.get(outcome.birth) {
             self.store.learn(places, outcome);
         }
     }
 
-    /// Which records changed and which keys were forgotten since the last call; at first, all that
-    /// there is. From then on it is kept in mind, so that it is to be called again.
+    /// The records that changed and the keys that were evicted since the last call; at first, all
+    /// records. From then on changes accumulate, so call it again.
     pub fn take_changed(&mut self) -> Changed {
         self.store.take_changed()
     }
 
-    /// Notes until when it was followed.
+    /// Sets the end of the input so far.
     pub fn advance(&mut self, now: i64) {
         self.clock = self.clock.max(now);
     }
 
-    /// What a create shows, and what its caller created before.
+    /// The names of a create, with its caller's previous create.
     fn placed(&self, names: Names) -> Names {
         Names { previous: names.caller().map(|caller| self.store.get(caller).shape), ..names }
     }
 }
 
-/// What was told to each row, in the rows' order; null for those that were told nothing.
-fn scattered(order: &[u32], told: &[u8], rows: usize) -> Result<FixedSizeBinaryArray, Error> {
+/// The histories in the order of the rows; null for rows without one.
+fn scattered(order: &[u32], histories: &[u8], rows: usize) -> Result<FixedSizeBinaryArray, Error> {
     let mut by_row: Vec<Option<&[u8]>> = vec![None; rows];
-    for (row, told) in order.iter().zip(told.chunks_exact(BYTES)) {
-        by_row[*row as usize] = Some(told);
+    for (row, history) in order.iter().zip(histories.chunks_exact(BYTES)) {
+        by_row[*row as usize] = Some(history);
     }
     let by_row = by_row.into_iter();
     Ok(FixedSizeBinaryArray::try_from_sparse_iter_with_size(by_row, BYTES as i32)?)

@@ -1,24 +1,23 @@
-//! What becomes of lives, in the order in which it comes to be known.
+//! The outcomes of lives, in the order in which they are known.
 
 use super::births::Lives;
 use super::record::{Fact, MARKS};
 
-/// How long after its birth a file's size and use are looked at, as `early_size` and the others
-/// have them, microseconds.
+/// The age of a file's early size and use (`early_size` and the others), microseconds.
 pub const YOUNG: i64 = 5_000_000;
-/// What comes to be known: one for each mark, then these.
+/// The kinds of outcomes: one for each mark, then these.
 const DIED: u8 = MARKS.len() as u8;
 const USED_YOUNG: u8 = DIED + 1;
 const USED: u8 = DIED + 2;
 
-/// What came to be known of a birth, and when.
+/// A fact about a birth, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// When.
+    /// The time.
     pub time: i64,
-    /// Which birth, counted in their order.
+    /// The number of the birth, in their order.
     pub birth: u64,
-    /// What.
+    /// The fact.
     pub fact: Fact,
 }
 
@@ -57,7 +56,7 @@ impl<'a> Outcomes<'a> {
         Outcomes { lives, order, due: due.into_iter().peekable() }
     }
 
-    /// The next that is known at a time to the birth with that place, if there is one.
+    /// The next outcome known at a time, of a birth before that place, if there is one.
     #[inline]
     pub fn next_before(&mut self, time: i64, place: usize) -> Option<Outcome> {
         let due = self.due.next_if(|due| due.time <= time && (due.place as usize) < place)?;

@@ -1,16 +1,16 @@
-//! What is kept under a key, and how it is told.
+//! The statistics under a key, and their encoding.
 
 use super::scale::{log, passed, share};
 
-/// How many bytes tell of a key.
+/// Bytes of a history for each key.
 pub const BYTES_PER_KEY: usize = 16;
-/// How many outcomes shares remember: a share is the mean of the first ones, then each weighs this
-/// part of it.
+/// Memory of shares: a share is the mean of this many first outcomes; each further one has this
+/// fraction of the weight.
 pub const MEMORY: u8 = 10;
-/// The shares, numbered as in [`Record::share`]: of files that live no longer than each of
-/// [`MARKS`], then of those that are as follows.
+/// The number of shares, numbered as in [`Record::share`]: files that live no longer than each of
+/// [`MARKS`], then those below.
 pub const SHARES: usize = 8;
-/// Microseconds.
+/// Ages at which survival is counted, microseconds.
 pub const MARKS: [i64; 3] = [1_000_000, 5_000_000, 30_000_000];
 const FIVE_SECONDS: usize = 1;
 const EMPTY: usize = 3;
@@ -19,18 +19,18 @@ const AT_MOST_64K: usize = 5;
 const WRITE_ONLY: usize = 6;
 const READ_AFTER_WRITE: usize = 7;
 
-/// What came to be known of a file.
+/// A fact about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// Whether it lives no longer than a mark.
     Mark(usize, bool),
-    /// It died after so many microseconds.
+    /// It died after this many microseconds.
     Died(i64),
-    /// How large it was, and how it was used, as far as is known.
+    /// Its known size and use.
     Used(Use),
 }
 
-/// How large a file was, and how it was used.
+/// The size and use of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Use {
@@ -40,8 +40,8 @@ pub struct Use {
 }
 
 impl Use {
-    /// That of a file of that largest size, which was read and written so often, and last at those
-    /// times; as far as each is known.
+    /// The use of a file with this largest size, these counts of reads and writes, and these times,
+    /// each if known.
     pub fn new(
         size: Option<u64>,
         (reads, writes): (Option<u64>, Option<u64>),
@@ -50,7 +50,7 @@ impl Use {
         let read_after = atime.zip(mtime).map(|(atime, mtime)| atime > mtime);
         Use {
             size,
-            // less than a read to five writes, as the predicate has it
+            // less than a read to five writes, as in the predicate
             write_only: reads.zip(writes).map(|(reads, writes)| reads.saturating_mul(5) < writes),
             read_after_write: if writes == Some(0) { Some(false) } else { read_after },
         }
@@ -60,33 +60,33 @@ impl Use {
 /// Statistics over births under one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// How many there were.
+    /// The number of births.
     pub births: u32,
-    /// When the first one was.
+    /// The time of the first birth.
     pub first_birth: i64,
-    /// When the last one was.
+    /// The time of the last birth.
     pub last_birth: i64,
-    /// When a file died last.
+    /// The time of the last death.
     pub last_death: Option<i64>,
-    /// Shares of those of which it is known, of 65,535.
+    /// Shares among known outcomes, in 65,535ths.
     pub share: [u16; SHARES],
-    /// Of how many it is known, at most [`MEMORY`].
+    /// The number of known outcomes, at most [`MEMORY`].
     pub known: [u8; SHARES],
-    /// How long the last that died lived, as it is told.
+    /// The lifespan of the last file that died, encoded.
     pub life: u8,
-    /// Size of the last of which it is known, as it is told.
+    /// The last known size, encoded.
     pub size: u8,
-    /// Whether the last of which it is known was only written: 1 no, 2 yes.
+    /// Whether the last file with known use was only written: 1 no, 2 yes.
     pub write_only: u8,
     /// Hash of the shape of the last name, for callers; else 0.
     pub shape: u64,
 }
 
-/// How many words hold a record.
+/// The number of words of a record.
 pub const WORDS: usize = 8;
 
 impl Record {
-    /// The record as words, which mean the same on every machine.
+    /// The record as words, the same on every machine.
     pub fn to_words(&self) -> [u64; WORDS] {
         let small = [self.life, self.size, self.write_only, self.last_death.is_some().into()];
         let shares = |from: usize| {
@@ -105,7 +105,7 @@ impl Record {
         ]
     }
 
-    /// The record that [`Record::to_words`] gave; none for words that it cannot have given.
+    /// The record of words from [`Record::to_words`]; none for invalid ones.
     pub fn from_words(words: &[u64; WORDS]) -> Option<Record> {
         let [small, first_birth, last_birth, last_death, low, high, known, shape] = *words;
         let [life, size, write_only, died] = ((small >> 32) as u32).to_le_bytes();
@@ -136,7 +136,7 @@ impl Record {
         self.last_birth = at;
     }
 
-    /// Takes in what came to be known of a birth.
+    /// Learns a fact about a birth.
     #[inline]
     pub fn learn(&mut self, at: i64, fact: &Fact) {
         match fact {
@@ -174,12 +174,12 @@ impl Record {
         self.share[which] = (share + (target - share) / i32::from(*known)) as u16;
     }
 
-    /// Tells of it to a birth.
+    /// Writes the statistics, encoded for a birth at a time.
     #[inline]
-    pub fn tell(&self, at: i64, told: &mut [u8]) {
+    pub fn tell(&self, at: i64, out: &mut [u8]) {
         let share = |which: usize| if self.known[which] > 0 { share(self.share[which]) } else { 0 };
         let since = |time: i64| if self.births > 0 { passed(time, at) } else { 0 };
-        told.copy_from_slice(&[
+        out.copy_from_slice(&[
             log(self.births.into()),
             share(0),
             share(1),
@@ -204,16 +204,16 @@ impl Record {
 mod tests {
     use super::*;
 
-    fn told(record: &Record, at: i64) -> [u8; BYTES_PER_KEY] {
-        let mut told = [0; BYTES_PER_KEY];
-        record.tell(at, &mut told);
-        told
+    fn encoded(record: &Record, at: i64) -> [u8; BYTES_PER_KEY] {
+        let mut bytes = [0; BYTES_PER_KEY];
+        record.tell(at, &mut bytes);
+        bytes
     }
 
     #[test]
-    fn what_was_never_born_has_no_births_and_nothing_else() {
+    fn an_empty_record_has_no_births_and_nothing_else() {
         let expected = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0];
-        assert_eq!(told(&Record::default(), 7), expected);
+        assert_eq!(encoded(&Record::default(), 7), expected);
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_of_a_use_is_not_counted() {
+    fn unknown_uses_are_not_counted() {
         let mut record = Record::default();
         record.learn(0, &Fact::Used(Use::default()));
         assert_eq!(record, Record::default());

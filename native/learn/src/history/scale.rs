@@ -1,4 +1,4 @@
-//! How numbers become bytes. 0 is left for what is not known.
+//! Encodings of numbers as bytes. 0 is reserved for unknown values.
 
 /// Logarithmic: 1 for zero, then four steps to a doubling, up to 255.
 #[inline]
@@ -12,7 +12,7 @@ pub fn log(number: u64) -> u8 {
     (2 + 4 * doublings + (quarters & 3)).min(255) as u8
 }
 
-/// A time that passed, in milliseconds; none if the clock went back.
+/// Elapsed time in milliseconds, at least 0 if the clock went back.
 #[inline]
 pub fn passed(since: i64, until: i64) -> u8 {
     log(until.saturating_sub(since).max(0) as u64 / 1000)

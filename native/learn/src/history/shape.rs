@@ -1,18 +1,18 @@
-//! The shape of a name: what is left when numbers and random words are folded, so that names made
-//! by one pattern meet.
+//! The shape of a name: the name with numbers and random words folded, so that names of one pattern
+//! are equal.
 //!
 //! - A run of four or more hexadecimal digits with a decimal one among them, and any run of decimal
 //!   digits, becomes `#`.
 //! - A word (a longest run of ASCII letters and digits) of six that changes at least twice between
-//!   small letters, capitals and digits, and is no such number, becomes `@`: the random part of a
-//!   name by `mkstemp`.
+//!   small letters, capitals and digits, and is not such a number, becomes `@`: the random part of
+//!   a name by `mkstemp`.
 
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{Array, BinaryArray};
 
-/// As long as the part that `mkstemp` makes.
+/// The length of the random part of `mkstemp`.
 const RANDOM: usize = 6;
-/// Shorter runs are often words: `bed1`, `ace2`.
+/// The least length of a hexadecimal number; shorter runs are often words: `bed1`, `ace2`.
 const HEXADECIMAL: usize = 4;
 
 /// Puts the shape of a name into `out`.
@@ -74,7 +74,7 @@ pub fn is_random(word: &[u8]) -> bool {
     word.windows(2).filter(|pair| class(pair[0]) != class(pair[1])).count() >= 2
 }
 
-/// How many hexadecimal digits `rest` begins with, and whether there is a decimal one among them.
+/// The number of hexadecimal digits at the beginning of `rest`, and whether one of them is decimal.
 fn hexadecimal(rest: &[u8]) -> (usize, bool) {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     (digits, rest[..digits].iter().any(u8::is_ascii_digit))

@@ -12,22 +12,22 @@ use std::sync::Arc;
 type Column = (String, ArrayRef, bool);
 
 impl History {
-    /// How many keys it keeps at most.
+    /// The greatest number of keys.
     pub fn most(&self) -> usize {
         self.store.most()
     }
 
-    /// Until when it was followed.
+    /// The end of the input so far.
     pub fn clock(&self) -> i64 {
         self.clock
     }
 
-    /// All that it knows, in the order of the keys.
+    /// All records, in the order of the keys.
     pub fn records(&self) -> Vec<(u64, Record)> {
         self.store.sorted()
     }
 
-    /// What was told by [`History::records`]; none if a key is there twice, or too many are.
+    /// Restores [`History::records`]; none for duplicate keys, or too many.
     pub fn from_records(
         most: usize,
         clock: i64,
@@ -43,12 +43,12 @@ impl History {
         Some(history)
     }
 
-    /// All that it knows, by key.
+    /// All records as a table, by key.
     pub fn to_batch(&self) -> Result<RecordBatch, Error> {
         to_batch(self.records().iter().map(|(key, record)| (key, record)))
     }
 
-    /// What was told by [`History::to_batch`], checked.
+    /// Restores [`History::to_batch`], validated.
     pub fn from_batch(batch: &RecordBatch, most: usize, clock: i64) -> Result<History, Error> {
         let mut history = History::new(most)?;
         history.clock = clock;
@@ -87,7 +87,7 @@ pub fn to_batch<'a>(
     Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
 }
 
-/// Keys and their records, as [`History::to_batch`] tells them, checked.
+/// Keys and their records from a table of [`History::to_batch`], validated.
 pub fn records(batch: &RecordBatch) -> Result<Vec<(u64, Record)>, Error> {
     let keys = values::<UInt64Type>(batch, "key")?;
     let mut records = vec![Record::default(); batch.num_rows()];
@@ -123,7 +123,7 @@ fn fill<T: ArrowPrimitiveType>(
     Ok(())
 }
 
-/// The values of a column, none of which may be null.
+/// The values of a column without nulls.
 pub fn values<T: ArrowPrimitiveType>(
     batch: &RecordBatch,
     name: &str,

@@ -1,4 +1,4 @@
-//! The records by key, as many as memory has room for.
+//! The records by key, of bounded number.
 
 use super::changes::{Changed, Changes};
 use super::keys::KEYS;
@@ -6,15 +6,15 @@ use super::outcomes::Outcome;
 use super::record::Record;
 use hashbrown::HashMap;
 
-/// A record's place. It holds until room is made.
+/// A record's place, valid until the next eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(u32);
 
 impl Slot {
-    /// Of a record that there is not, or not any more.
+    /// The slot of a missing or evicted record.
     pub const NONE: Slot = Slot(u32::MAX);
 
-    /// Which place it is, if it is one.
+    /// The place, if there is a record.
     pub fn place(self) -> Option<u32> {
         (self != Slot::NONE).then_some(self.0)
     }
@@ -26,23 +26,23 @@ pub struct Store {
     most: usize,
     slots: HashMap<u64, Slot>,
     records: Vec<Record>,
-    /// What changed, if anybody wants to know.
+    /// The changes, after the first call of [`Store::take_changed`].
     changes: Option<Changes>,
 }
 
 impl Store {
-    /// An empty store for so many, which are fewer than there are places.
+    /// An empty store for at most `most` records, fewer than there are slots.
     pub fn new(most: usize) -> Store {
         let most = most.min(Slot::NONE.0 as usize);
         Store { most, slots: HashMap::new(), records: Vec::new(), changes: None }
     }
 
-    /// How many it has room for.
+    /// The greatest number of records.
     pub fn most(&self) -> usize {
         self.most
     }
 
-    /// What is known under a key.
+    /// The record of a key; empty without one.
     #[inline]
     pub fn get(&self, key: u64) -> Record {
         self.slots
@@ -52,7 +52,7 @@ impl Store {
             .unwrap_or_default()
     }
 
-    /// The record of a key, an empty one if it has none.
+    /// The record of a key, inserted if it is missing.
     #[inline]
     pub fn get_or_insert(&mut self, key: u64) -> (Slot, &mut Record) {
         let next = Slot(self.records.len() as u32);
@@ -66,13 +66,13 @@ impl Store {
         (slot, &mut self.records[slot.0 as usize])
     }
 
-    /// The record at the place of a key that was just asked for.
+    /// The record in a slot that was just returned.
     #[inline]
     pub fn at(&mut self, slot: Slot) -> Option<&mut Record> {
         self.records.get_mut(slot.0 as usize)
     }
 
-    /// Takes in what came to be known of a birth, whose records are there.
+    /// Learns an outcome in the records of a birth.
     #[inline]
     pub fn learn(&mut self, places: &[Slot; KEYS], outcome: &Outcome) {
         for slot in places {
@@ -85,8 +85,8 @@ impl Store {
         }
     }
 
-    /// Forgets a quarter of the records, those whose last birth is longest ago, and again, until
-    /// there is room for those of another birth; puts the places right where the others have gone.
+    /// Evicts a quarter of the records, those with the oldest last birth, repeatedly until there is
+    /// room for those of another birth, and updates `places`.
     pub fn make_room<'a>(&mut self, places: impl Iterator<Item = &'a mut Slot>) {
         let mut left = self.records.len();
         while left + KEYS > self.most && left > 0 {
@@ -95,37 +95,37 @@ impl Store {
         if left == self.records.len() {
             return;
         }
-        let moved = self.forget(self.records.len() - left);
+        let moved = self.evict(self.records.len() - left);
         for slot in places {
             *slot = moved.get(slot.0 as usize).copied().unwrap_or(Slot::NONE);
         }
     }
 
-    fn forget(&mut self, some: usize) -> Vec<Slot> {
+    fn evict(&mut self, count: usize) -> Vec<Slot> {
         let mut idle: Vec<(i64, u64, Slot)> = self
             .slots
             .iter()
             .map(|(&key, &slot)| (self.records[slot.0 as usize].last_birth, key, slot))
             .collect();
-        idle.select_nth_unstable(some - 1);
+        idle.select_nth_unstable(count - 1);
         let mut moved = vec![Slot::NONE; self.records.len()];
-        let mut kept = Vec::with_capacity(self.records.len() - some);
-        for &(_, key, slot) in &idle[some..] {
-            moved[slot.0 as usize] = Slot(kept.len() as u32);
+        let mut records = Vec::with_capacity(self.records.len() - count);
+        for &(_, key, slot) in &idle[count..] {
+            moved[slot.0 as usize] = Slot(records.len() as u32);
             self.slots.insert(key, moved[slot.0 as usize]);
-            kept.push(self.records[slot.0 as usize]);
+            records.push(self.records[slot.0 as usize]);
         }
-        for (_, key, _) in &idle[..some] {
+        for (_, key, _) in &idle[..count] {
             self.slots.remove(key);
         }
-        self.records = kept;
+        self.records = records;
         if let Some(changes) = &mut self.changes {
-            changes.moved(idle[..some].iter().map(|(_, key, _)| *key), &moved);
+            changes.moved(idle[..count].iter().map(|(_, key, _)| *key), &moved);
         }
         moved
     }
 
-    /// What changed since the last call: at first, all that there is.
+    /// The changes since the last call; at first, all records.
     pub fn take_changed(&mut self) -> Changed {
         let slots = &self.slots;
         let changes = self.changes.get_or_insert_with(|| {
@@ -144,7 +144,7 @@ impl Store {
         rows
     }
 
-    /// Puts a record; false if there is one under its key.
+    /// Puts a record; returns false if its key already had one.
     pub fn put(&mut self, key: u64, record: Record) -> bool {
         let new = self.slots.insert(key, Slot(self.records.len() as u32)).is_none();
         self.records.push(record);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_told_once_and_what_was_forgotten_before_it() {
+    fn changes_are_returned_once_after_evicted_keys() {
         let mut store = Store::new(KEYS + 7);
         let slots: Vec<Slot> = (0..8).map(|i| bear(&mut store, i, 100 + i as i64)).collect();
         let keys = |changed: &Changed| changed.records.iter().map(|r| r.0).collect::<Vec<u64>>();
@@ -206,8 +206,8 @@ mod tests {
         store.learn(&places, &Outcome { time: 2, birth: 0, fact: Fact::Died(5) });
         bear(&mut store, 0, 201);
         let mut changed = store.take_changed();
-        changed.forgotten.sort_unstable();
-        assert_eq!((keys(&changed), changed.forgotten.as_slice()), (vec![7, 0], &[0, 1][..]));
+        changed.evicted.sort_unstable();
+        assert_eq!((keys(&changed), changed.evicted.as_slice()), (vec![7, 0], &[0, 1][..]));
         assert_eq!(changed.records[0].1, store.get(7));
         assert_eq!(store.get(7).last_death, Some(2));
         assert_eq!(store.take_changed(), Changed::default());

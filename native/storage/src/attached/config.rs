@@ -1,4 +1,4 @@
-//! What a system is made of, and what each step costs.
+//! The parts of a system, and the costs of its steps.
 
 use super::{BLOCK, CHUNK};
 use crate::drive::{ParameterError, Parameters};
@@ -8,36 +8,35 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attached {
-    /// Who answers the clients.
+    /// The side that answers clients.
     pub organization: Organization,
     /// Disks over which files are striped.
     pub disks: usize,
     /// Millions of instructions a second of the file manager.
     pub manager_mips: f64,
-    /// MiB of the file manager's cache; of no use if the disks answer.
+    /// MiB of the file manager's cache; ignored if the disks answer.
     pub manager_cache_mb: u64,
-    /// Millions of instructions a second of each disk; of no use if the file manager answers.
+    /// Millions of instructions a second of each disk; ignored if the file manager answers.
     pub disk_mips: f64,
-    /// MiB of each disk's cache; of no use if the file manager answers.
+    /// MiB of each disk's cache; ignored if the file manager answers.
     pub disk_cache_mb: u64,
-    /// What steps cost.
+    /// Costs of steps.
     pub costs: Costs,
-    /// The drive that each disk is, instead of one that takes the same time for all requests of a
-    /// size.
+    /// The model of each disk; else a time that depends only on the size of a request.
     pub drive: Option<Parameters>,
 }
 
-/// Who answers clients that ask for blocks of files.
+/// The side that answers requests for blocks of files.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Organization {
     /// The file manager, which has the cache, and the disks on a bus.
     ServerDisk,
-    /// The disks, which have caches and processors, after the file manager has sent them word.
+    /// The disks, which have caches and processors; the file manager forwards requests to them.
     NetDisk,
 }
 
-/// What steps cost: processors in instructions, all else in milliseconds (table 1 of the paper).
+/// Costs of steps: processors in instructions, all else in milliseconds (table 1 of the paper).
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Costs {
@@ -45,25 +44,25 @@ pub struct Costs {
     pub attributes: f64,
     /// Instructions of the file manager for a block in its cache.
     pub manager_hit: f64,
-    /// Instructions of the file manager for a block that is not.
+    /// Instructions of the file manager for a block outside its cache.
     pub manager_miss: f64,
-    /// Instructions of the file manager to find a chunk's disk and to send it word.
+    /// Instructions of the file manager to find a chunk's disk and to send it a message.
     pub forward: f64,
     /// Instructions of a disk for a block in its cache.
     pub disk_hit: f64,
-    /// Instructions of a disk for a block that is not.
+    /// Instructions of a disk for a block outside its cache.
     pub disk_miss: f64,
-    /// Instructions of whoever answers, or takes what is written, over the clients' network.
+    /// Instructions to send an answer, or to receive written data, over the clients' network.
     pub reply: Priced,
     /// Milliseconds of a disk.
     pub disk_ms: Priced,
     /// Milliseconds of the bus between disks and file manager.
     pub bus_ms: Priced,
-    /// Milliseconds until word from the file manager is at a disk.
+    /// Milliseconds until a message from the file manager reaches a disk.
     pub control_ms: f64,
 }
 
-/// What a block costs, and what a chunk does; between them costs lie on a straight line.
+/// Costs of one block and of a whole chunk; linear in between.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Priced {
@@ -74,21 +73,21 @@ pub struct Priced {
 }
 
 impl Priced {
-    /// What so many blocks cost.
+    /// The cost of `blocks` blocks.
     pub fn of(&self, blocks: u64) -> f64 {
         self.block + (self.chunk - self.block) * (blocks as f64 - 1.0) / (CHUNK - 1) as f64
     }
 }
 
-/// A system that there cannot be.
+/// An impossible system.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachedError {
-    /// A value that it cannot have.
+    /// A value out of its range.
     #[error("{key}: expected {expected}")]
     Value {
-        /// Of which key.
+        /// The key.
         key: &'static str,
-        /// What it can have.
+        /// The range.
         expected: &'static str,
     },
     /// Its drive.
@@ -97,7 +96,7 @@ pub enum AttachedError {
 }
 
 impl Attached {
-    /// Whether there can be such a system.
+    /// Check that such a system is possible.
     pub(super) fn check(&self) -> Result<(), AttachedError> {
         let need = |it: bool, key, expected| match it {
             true => Ok(()),

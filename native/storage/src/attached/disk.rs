@@ -9,9 +9,9 @@ const SECTORS: u64 = BLOCK / 512;
 /// A disk, which serves in the order of arrival.
 #[derive(Clone, Debug)]
 pub(super) enum Disk {
-    /// As the paper's.
+    /// The paper's.
     Constant(Station, Priced),
-    /// A drive, and for how many nanoseconds it has served.
+    /// A drive, and the nanoseconds that it has served.
     Real(Box<Drive>, u64),
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Extent {
     pub chunk: u64,
     /// The first block, from the chunk's beginning.
     pub first: u64,
-    /// How many.
+    /// Number of blocks.
     pub blocks: u64,
 }
 
@@ -39,7 +39,7 @@ impl Disk {
         Ok(Self::Real(drive, 0))
     }
 
-    /// Read or write blocks, asked for at time `now`.
+    /// Read or write blocks requested at time `now`.
     pub fn serve(&mut self, now: u64, extent: Extent, write: bool) -> Result<Turn, OutsideError> {
         match self {
             Self::Constant(station, costs) => {
@@ -56,7 +56,7 @@ impl Disk {
         }
     }
 
-    /// Nanoseconds for which it served.
+    /// Nanoseconds of service.
     pub fn busy(&self) -> u64 {
         match self {
             Self::Constant(station, _) => station.busy(),

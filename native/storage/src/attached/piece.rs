@@ -1,4 +1,4 @@
-//! A request, by the chunks that it touches, which are served beside one another.
+//! Requests, split into chunks that are served in parallel.
 
 use super::disk::Extent;
 use super::load::{Ask, Kind};
@@ -42,7 +42,7 @@ impl AddAssign for Spent {
 }
 
 impl Spent {
-    /// All of it.
+    /// The total.
     pub fn sum(&self) -> u64 {
         self.0.iter().sum()
     }
@@ -51,20 +51,20 @@ impl Spent {
 /// The blocks of a chunk that a request asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// Of which request.
+    /// Number of the request.
     pub request: u32,
     pub file: u32,
     /// The first block, from the file's beginning.
     pub first: u64,
     pub blocks: u64,
     pub write: bool,
-    /// Blocks that no cache held.
+    /// Blocks that missed all caches.
     pub missed: u64,
     pub spent: Spent,
 }
 
 impl Piece {
-    /// Those of a request for blocks.
+    /// The pieces of a request for blocks.
     pub fn of(ask: &Ask, request: u32) -> impl Iterator<Item = Self> {
         let (file, write) = (ask.file, ask.kind == Kind::Write);
         let end = (ask.offset + ask.bytes.max(1)).div_ceil(BLOCK);
@@ -84,14 +84,14 @@ impl Piece {
         (self.first..self.first + self.blocks).map(move |block| file | (block & 0xffff_ffff))
     }
 
-    /// On which of so many disks it is: a file begins on one that its number tells, and goes on with
-    /// the next.
+    /// The disk among `disks`: a file's number selects its first disk, and chunks go round from
+    /// there.
     pub fn disk(&self, disks: usize, seed: u64) -> usize {
         ((mixed(u64::from(self.file) ^ seed) % disks as u64 + self.first / CHUNK) % disks as u64)
             as usize
     }
 
-    /// What the disk reads or writes for it.
+    /// The blocks that the disk reads or writes for it.
     pub fn extent(&self) -> Extent {
         let chunk = mixed((u64::from(self.file) << 32) + self.first / CHUNK);
         let blocks = if self.write { self.blocks } else { self.missed };
@@ -99,7 +99,7 @@ impl Piece {
     }
 }
 
-/// A number that shows nothing of another (the finalizer of Steele, Lea and Flood's SplitMix, 2014).
+/// A well-mixed number (the finalizer of Steele, Lea and Flood's SplitMix, 2014).
 fn mixed(number: u64) -> u64 {
     let mut own = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     own = (own ^ (own >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,36 +1,36 @@
-//! A load, served by a system.
+//! Serving a load by a system.
 
 use super::load::{Ask, AuspexError};
 use super::system::System;
 use super::{Answered, Attached, AttachedError};
 use crate::drive::OutsideError;
 
-/// How a load is served.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// From which the disk follows that a file begins on.
+    /// Seed of each file's first disk.
     pub seed: u64,
-    /// How many requests at the beginning are only shown to the caches.
+    /// Requests at the beginning that only fill the caches.
     pub warm_up: u64,
-    /// How many are served behind them, at most.
+    /// Most requests served after them.
     pub requests: u64,
 }
 
 /// A load that cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// By no such system.
+    /// The system is impossible.
     #[error(transparent)]
     System(#[from] AttachedError),
     /// Its trace cannot be read.
     #[error(transparent)]
     Trace(#[from] AuspexError),
-    /// A drive cannot.
+    /// A drive lacks the blocks.
     #[error(transparent)]
     Drive(#[from] OutsideError),
 }
 
-/// Let a system serve requests, which are in the order of time.
+/// Let a system serve requests in the order of time.
 pub fn run(
     config: &Attached,
     asked: Asked,

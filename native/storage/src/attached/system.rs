@@ -1,4 +1,4 @@
-//! A system: stations, caches, and what is under way between them.
+//! A system: stations, caches, and pieces under way between them.
 
 use super::config::{Attached, AttachedError, Organization};
 use super::disk::Disk;
@@ -11,25 +11,25 @@ use crate::drive::OutsideError;
 use crate::events::Events;
 use crate::station::{Station, Turn};
 
-/// What a piece comes to next.
+/// The next station of a piece.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// A disk's processor, which looks into its cache.
     Command,
     /// The disk.
     Disk,
-    /// Behind the disk: the bus, or the disk's processor, which answers.
+    /// After the disk: the bus, or the disk's processor, which answers.
     Back,
     /// The file manager, which answers.
     Reply,
 }
 
-/// A request of which pieces are under way.
+/// A request with pieces under way.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     pieces: u64,
     kind: Kind,
-    /// When the last piece that is done was, and where its time went.
+    /// End of the last piece done, and where its time went.
     last: (u64, Spent),
 }
 
@@ -41,9 +41,9 @@ pub(super) struct System<'a> {
     bus: Station,
     processors: Vec<Station>,
     disks: Vec<Disk>,
-    /// That of the file manager, or one of each disk.
+    /// The file manager's cache, or one for each disk.
     caches: Vec<Lru<()>>,
-    /// Blocks that each of them holds.
+    /// Blocks in each of them.
     cache_blocks: usize,
     requests: Vec<UnderWay>,
     free_requests: Vec<u32>,
@@ -75,7 +75,7 @@ impl<'a> System<'a> {
         })
     }
 
-    /// Let the caches see a request, which takes no time.
+    /// Fill the caches with a request, in no time.
     pub fn warm(&mut self, ask: &Ask) {
         if ask.kind.is_data() {
             for mut piece in Piece::of(ask, 0) {
@@ -84,12 +84,12 @@ impl<'a> System<'a> {
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next_at(&self) -> Option<u64> {
         self.events.next_at()
     }
 
-    /// Let the next thing happen.
+    /// Process the next event.
     pub fn step(&mut self) -> Result<(), OutsideError> {
         let Some((now, (step, piece))) = self.events.pop() else {
             return Ok(());
@@ -106,7 +106,7 @@ impl<'a> System<'a> {
         Ok(())
     }
 
-    /// Take a request of a client.
+    /// Accept a request of a client.
     pub fn ask(&mut self, ask: &Ask) {
         self.tally.asked(ask);
         let costs = &self.config.costs;
@@ -129,7 +129,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// Metadata are in the file manager's memory.
+    /// Answer a request for metadata, which are in the file manager's memory.
     fn answer_metadata(&mut self, ask: &Ask, instructions: f64) {
         let turn = self.manager.take(ask.at, time(instructions, self.config.manager_mips));
         let mut spent = Spent::default();
@@ -153,7 +153,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// At a server: look into the cache, and answer at once if all is there.
+    /// At a server: look into the cache, and answer at once on a full hit.
     fn serve(&mut self, mut piece: Piece, now: u64) {
         self.look_up(&mut piece);
         self.tally.looked_up(&piece);
@@ -173,7 +173,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// On the network: tell the disk.
+    /// On the network: forward to the disk.
     fn forward(&mut self, mut piece: Piece, now: u64) {
         let at = self.at_manager(&mut piece, now, self.config.costs.forward);
         self.send(piece, at, Step::Command);
@@ -185,7 +185,7 @@ impl<'a> System<'a> {
         self.events.add(at + control, (step, piece));
     }
 
-    /// A disk on the network looks into its cache.
+    /// Look into the cache of a disk on the network.
     fn command(&mut self, mut piece: Piece, now: u64) {
         self.look_up(&mut piece);
         self.tally.looked_up(&piece);
@@ -219,7 +219,7 @@ impl<'a> System<'a> {
         Ok(())
     }
 
-    /// What was read goes over the bus, or to the client; what is written through, to the disk.
+    /// Pass read data to the bus or the client, and written data to the disk.
     fn back(&mut self, mut piece: Piece, now: u64) {
         if self.config.organization == Organization::NetDisk {
             let reply = self.config.costs.reply.of(piece.blocks);
@@ -251,7 +251,7 @@ impl<'a> System<'a> {
         at
     }
 
-    /// Use the blocks of a piece in the cache that they belong to.
+    /// Look up the blocks of a piece in the cache that they belong to.
     fn look_up(&mut self, piece: &mut Piece) {
         let disk = piece.disk(self.config.disks, self.seed);
         let own = if self.caches.len() == 1 { 0 } else { disk };
@@ -265,7 +265,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// A piece is done; with the last one the request is.
+    /// Finish a piece, and with the last one the request.
     fn finish(&mut self, piece: &Piece, at: u64) {
         let request = &mut self.requests[piece.request as usize];
         if at >= request.last.0 {
@@ -278,7 +278,7 @@ impl<'a> System<'a> {
         }
     }
 
-    /// The shares of a time for which file manager, processors of disks, and disks were busy.
+    /// Utilization of file manager, processors of disks, and disks over a time.
     pub fn busy(&self, of: u64) -> [f64; 3] {
         let share = |busy: u64, places: usize| busy as f64 / (of.max(1) as f64 * places as f64);
         let processors = self.processors.iter().map(Station::busy).sum();
@@ -288,7 +288,7 @@ impl<'a> System<'a> {
     }
 }
 
-/// Charge a piece for its turn at a station; return when that was over.
+/// Charge a piece for its turn at a station; return the turn's end.
 fn charge(piece: &mut Piece, now: u64, turn: Turn, (wait, work): (Part, Part)) -> u64 {
     piece.spent[wait] += turn.start - now;
     piece.spent[work] += turn.end - turn.start;

@@ -1,67 +1,67 @@
-//! What became of a load.
+//! Results of serving a load.
 
 use super::load::{Ask, Kind};
 use super::piece::{Part, Piece, Spent};
 use crate::spread::Spread;
 use serde::Serialize;
 
-/// How a system answered, and what it was asked.
+/// A system's answers, and the load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Answered {
-    /// What was asked.
+    /// The load.
     pub load: Load,
     /// Response times of all requests.
     pub response: Times,
-    /// Those of requests for blocks of files.
+    /// Response times of requests for blocks of files.
     pub data: Times,
-    /// Those of requests for attributes and directories.
+    /// Response times of requests for attributes and directories.
     pub metadata: Times,
-    /// Where the mean of all goes.
+    /// Parts of the mean of all.
     pub parts_ms: Parts,
-    /// Where the mean of requests for blocks goes.
+    /// Parts of the mean of requests for blocks.
     pub data_parts_ms: Parts,
     /// The share of blocks read that were in a cache.
     pub hit_ratio: f64,
-    /// The share of the time for which the file manager was busy.
+    /// Utilization of the file manager.
     pub manager_busy: f64,
-    /// That of the disks' processors, in the mean.
+    /// Mean utilization of the disks' processors.
     pub processors_busy: f64,
-    /// That of the disks, in the mean.
+    /// Mean utilization of the disks.
     pub disks_busy: f64,
 }
 
-/// What a load asked for.
+/// Size of a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Load {
-    /// How many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// How many of the requests were for attributes and directories.
+    /// Number of requests for attributes and directories.
     pub metadata_requests: u64,
-    /// How many of the bytes were.
+    /// Number of their bytes.
     pub metadata_bytes: u64,
-    /// From the first request to the last.
+    /// Seconds from the first request to the last.
     pub seconds: f64,
 }
 
 /// Response times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Times {
-    /// How many.
+    /// Number of requests.
     pub count: u64,
-    /// Their mean.
+    /// Mean.
     pub mean_ms: f64,
-    /// What half of them are not above.
+    /// Median.
     pub p50_ms: f64,
-    /// What 95 % are not above.
+    /// 95th percentile.
     pub p95_ms: f64,
-    /// What 99 % are not above.
+    /// 99th percentile.
     pub p99_ms: f64,
 }
 
 impl Times {
-    /// Those that were counted, in nanoseconds.
+    /// The counted times, in nanoseconds.
     pub fn of(spread: &Spread) -> Self {
         Self {
             count: spread.count(),
@@ -73,14 +73,14 @@ impl Times {
     }
 }
 
-/// Where a mean response time goes, in milliseconds: that of the piece of a request that was done last.
+/// Parts of a mean response time, in milliseconds: those of each request's last piece.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Parts {
     /// Waiting for the file manager.
     pub manager_wait: f64,
     /// The file manager.
     pub manager: f64,
-    /// Word to the disk, and the bus.
+    /// Messages to the disk, and the bus.
     pub network: f64,
     /// Waiting for a disk's processor.
     pub processor_wait: f64,
@@ -107,7 +107,7 @@ impl Parts {
     }
 }
 
-/// What is counted while a load is served.
+/// Counters while a load is served.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     load: Load,
@@ -124,7 +124,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Count a request that came.
+    /// Count an arriving request.
     pub fn asked(&mut self, ask: &Ask) {
         let metadata = u64::from(!ask.kind.is_data());
         self.load.requests += 1;
@@ -135,7 +135,7 @@ impl Tally {
         self.last_asked = ask.at;
     }
 
-    /// Count blocks that were looked for.
+    /// Count a cache lookup of blocks.
     pub fn looked_up(&mut self, piece: &Piece) {
         if !piece.write {
             self.read += piece.blocks;
@@ -143,7 +143,7 @@ impl Tally {
         }
     }
 
-    /// Count a request that is done.
+    /// Count a finished request.
     pub fn done(&mut self, kind: Kind, at: u64, spent: Spent) {
         self.last_done = self.last_done.max(at);
         self.all.add(spent.sum());
@@ -156,12 +156,12 @@ impl Tally {
         }
     }
 
-    /// Nanoseconds from the first request until the last was done.
+    /// Nanoseconds from the first request to the end of the last.
     pub fn elapsed(&self) -> u64 {
         self.last_done - self.first.unwrap_or(self.last_done)
     }
 
-    /// What became of it; `busy` are the shares of the stations.
+    /// The results, with the utilization `busy` of the stations.
     pub fn answered(&self, busy: [f64; 3]) -> Answered {
         let first = self.first.unwrap_or(self.last_asked);
         let [manager_busy, processors_busy, disks_busy] = busy;

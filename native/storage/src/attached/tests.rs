@@ -40,7 +40,7 @@ fn near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-6, "{found}, expected {expected}");
 }
 
-/// The mean of what comes after the first request.
+/// The response of the second request alone.
 fn second(config: &Attached, asks: [Ask; 2]) -> f64 {
     served(config, &asks, 1).response.mean_ms
 }

@@ -9,22 +9,21 @@ use crate::store::{Parts, Ready, Store, StoreEvent};
 use rand_xoshiro::rand_core::Rng;
 use serde::Deserialize;
 
-/// How long after one another processes start at most, in nanoseconds: they start together, but on one
-/// processor.
+/// Greatest stagger of processes, in nanoseconds: they start together, but on one processor.
 const START: u64 = 1_000_000;
 
 /// The machine.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Local {
-    /// Nanoseconds of its processor for a block, which is what a process asks for at once.
+    /// Nanoseconds of its processor for a block, the unit of a process's reads.
     pub processor_per_block: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Store(StoreEvent),
-    /// A process asks for its next block.
+    /// A process requests its next block.
     Ask(usize),
 }
 
@@ -34,7 +33,7 @@ impl From<StoreEvent> for Event {
     }
 }
 
-/// Processes, each with the block that it reads, and what they have waited for.
+/// Processes, each with its current block and its waiting times.
 struct Processes<'a> {
     setup: &'a Setup,
     store: Store,
@@ -93,7 +92,7 @@ impl Processes<'_> {
         }
     }
 
-    /// A process has its block, copies it, and asks for the next one.
+    /// A process copies its block, and requests the next one.
     fn copy(&mut self, ready: &Ready, now: u64) {
         let end = self.processor.take(now, self.work).end;
         self.outcome.calls += 1;

@@ -1,8 +1,8 @@
 //! The benchmark of Ellard and Seltzer, "NFS Tricks and Benchmarking Traps", FREENIX 2003.
 //!
-//! Readers start together, each reads a file of its own from one end to the other; all files together
-//! are as large whatever their number is. The machine reads them itself ([`local`]), or serves them
-//! over a network ([`nfs`]).
+//! Readers start together, each reads another file from one end to the other. The total size is the
+//! same for every number of files. The machine reads them itself ([`local`]), or serves them over a
+//! network ([`nfs`]).
 
 pub mod local;
 pub mod nfs;
@@ -16,10 +16,10 @@ pub use setup::{HostOrder, Setup, SetupError, Tags};
 
 use serde::Deserialize;
 
-/// The numbers of readers for each of which there is a set of files, one after the other on the drive.
+/// Numbers of readers; each has a set of files, one after the other on the drive.
 pub const SETS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Who reads the files.
+/// The side that reads the files.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum At {

@@ -1,28 +1,28 @@
-//! What a run gave.
+//! Results of a run.
 
 use crate::store::Parts;
 use serde::Serialize;
 
-/// How long a run took, and why.
+/// Duration of a run, and its parts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Outcome {
-    /// When each reader was done, in nanoseconds, the first first.
+    /// Finishing times of readers in nanoseconds, ascending.
     pub ends: Vec<u64>,
     /// Reads of a block, locally, or calls.
     pub calls: u64,
-    /// What they waited for, all together.
+    /// Sum of their waiting times.
     pub parts: Parts,
     /// Calls that came after one further on in the same file.
     pub overtaken: u64,
-    /// Calls that the client sent again, because it waited for too long.
+    /// Calls that the client sent again after a timeout.
     pub resent: u64,
-    /// Calls that go on where one ended, after those that came within each window were put in order.
+    /// Sequential calls after reordering within each window.
     pub in_order: Vec<u64>,
-    /// The counts of the server's heuristic, all together.
+    /// Sum of the counts of the server's heuristic.
     pub counts: u64,
-    /// How often the server's table ejected a file.
+    /// Ejections of files from the server's table.
     pub ejected: u64,
-    /// Nanoseconds for which the drive's link, the server's processor and the client's were at work.
+    /// Busy nanoseconds of the drive's link, the server's processor and the client's.
     pub busy: Busy,
     /// Events of the run.
     pub events: u64,

@@ -9,10 +9,10 @@ use rand_xoshiro::rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use serde::Deserialize;
 
-/// The longest that anything may take by itself, in nanoseconds: it keeps every sum in range.
+/// Longest time of a single step, in nanoseconds: it keeps every sum in range.
 pub const LONGEST: u64 = 10_000_000_000;
 
-/// What is expected of a time.
+/// The range of a time.
 pub const TIME: &str = "0 to 10000000000 nanoseconds";
 
 /// A run of the benchmark.
@@ -27,19 +27,19 @@ pub struct Setup {
     pub order: HostOrder,
     /// The drive's own order, if it has one.
     pub tags: Option<Tags>,
-    /// What is read together and ahead.
+    /// Rules of clustering and reading ahead.
     pub cluster: ClusterRules,
-    /// Bytes that the link between drive, memory and network passes in a second.
+    /// Bandwidth of the link between drive, memory and network.
     pub link_bytes_per_second: u64,
     /// Bytes of all files together.
     pub bytes: u64,
-    /// How many read: one of [`SETS`].
+    /// Number of readers: one of [`SETS`].
     pub readers: u64,
-    /// At how many places each file is read in turn; 1: from one end to the other.
+    /// Places at which each file is read in turn; 1: sequentially.
     pub strides: u64,
-    /// Decides all that is left to chance.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Who reads.
+    /// The side that reads.
     pub at: At,
 }
 
@@ -53,7 +53,7 @@ pub enum HostOrder {
     NCscan,
 }
 
-/// The order of a drive with tagged queues, and for how many requests it has room.
+/// The order of a drive with tagged queues, and the number of its tags.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Tags {
@@ -66,12 +66,12 @@ pub enum Tags {
     Aged {
         /// Requests.
         depth: usize,
-        /// How much a nanosecond of waiting is worth.
+        /// Weight of a nanosecond of waiting.
         weight: f64,
     },
 }
 
-/// A run that cannot be.
+/// An impossible run.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     /// There is no such drive.
@@ -80,7 +80,7 @@ pub enum SetupError {
     /// The files are not on it.
     #[error("bytes: files of {0}")]
     Outside(#[from] OutsideError),
-    /// A value that cannot be.
+    /// A value out of its range.
     #[error("{key}: expected {expected}")]
     Value {
         /// The value.
@@ -91,7 +91,7 @@ pub enum SetupError {
 }
 
 impl Setup {
-    /// Whether there can be such a run, but for the drive and where the files end.
+    /// Check the setup, except the drive and the ends of files.
     pub fn check(&self) -> Result<(), SetupError> {
         need(SETS.contains(&self.readers), "readers", "1, 2, 4, 8, 16 or 32")?;
         need([512, 8192, 16384, 65536].contains(&self.cluster.block), "cluster.block", "a block")?;
@@ -124,12 +124,12 @@ impl Setup {
         SETS.iter().take_while(|set| **set < self.readers).sum()
     }
 
-    /// A generator for what is left to chance, another one for each `purpose`.
+    /// A generator of random numbers, another one for each `purpose`.
     pub fn random(&self, purpose: u64) -> Random {
         Random::seed_from_u64(self.seed.wrapping_mul(1 << 8).wrapping_add(purpose))
     }
 
-    /// Nanoseconds of the link for so many bytes.
+    /// Nanoseconds of the link for a number of bytes.
     pub fn link_time(&self, bytes: u64) -> u64 {
         bytes * 1_000_000_000 / self.link_bytes_per_second
     }
@@ -158,7 +158,7 @@ impl Setup {
     }
 }
 
-/// An error for a value, unless what it should be holds.
+/// Return an error for a value unless `holds`.
 pub fn need(holds: bool, key: &'static str, expected: &'static str) -> Result<(), SetupError> {
     if holds {
         return Ok(());

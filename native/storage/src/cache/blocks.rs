@@ -2,7 +2,7 @@
 
 use super::{parts, Lru};
 
-/// Blocks of 4 KiB, with the sectors of each that are there; the one used least lately makes room.
+/// Blocks of 4 KiB, with the present sectors of each; the least recently used is evicted.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     held: Lru<u8>,
@@ -10,24 +10,24 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Room for so many blocks.
+    /// An empty cache of `most` blocks.
     pub fn new(most: usize) -> Self {
         Self { held: Lru::default(), most }
     }
 
-    /// Which sectors of a block are there, a bit each.
+    /// The sectors of a block that are present, a bit each.
     pub fn held(&self, block: u64) -> u8 {
         self.held.get(block).copied().unwrap_or(0)
     }
 
-    /// Use the blocks of sectors, as far as they are there.
+    /// Mark the present blocks of sectors as used.
     pub fn touch(&mut self, sector: u64, sectors: u64) {
         for (block, _) in parts(sector, sectors) {
             self.held.touch(block);
         }
     }
 
-    /// Hold sectors, whose blocks are those used last from then on.
+    /// Insert sectors; their blocks become the most recently used.
     pub fn fill(&mut self, sector: u64, sectors: u64) {
         for (block, own) in parts(sector, sectors) {
             if let Some(held) = self.held.touch(block) {
@@ -38,7 +38,7 @@ impl Blocks {
         }
     }
 
-    /// Note that sectors were written elsewhere: blocks that are there have them, too.
+    /// Note that sectors were written elsewhere: present blocks get them, too.
     pub fn overwrite(&mut self, sector: u64, sectors: u64) {
         for (block, own) in parts(sector, sectors) {
             if let Some(held) = self.held.get_mut(block) {

@@ -6,9 +6,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// No place.
 const NONE: u32 = u32::MAX;
 
-/// Values by key, of which the one used least lately is the first to go.
+/// Values by key, with eviction of the least recently used.
 ///
-/// The places of those that go are used again: once it is full, nothing is allocated.
+/// Slots are reused: once it is full, nothing is allocated.
 #[derive(Clone, Debug)]
 pub struct Lru<T> {
     places: Vec<Place<T>>,
@@ -39,7 +39,7 @@ impl<T> Default for Lru<T> {
 }
 
 impl<T: Copy> Lru<T> {
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         self.by_key.len()
     }
@@ -49,17 +49,17 @@ impl<T: Copy> Lru<T> {
         self.by_key.is_empty()
     }
 
-    /// The value of a key, which is not used by that.
+    /// The value of a key, without marking it as used.
     pub fn get(&self, key: u64) -> Option<&T> {
         self.by_key.get(&key).map(|&place| &self.places[place as usize].value)
     }
 
-    /// The value of a key, to be changed; it is not used by that.
+    /// The value of a key, to be changed, without marking it as used.
     pub fn get_mut(&mut self, key: u64) -> Option<&mut T> {
         self.by_key.get(&key).map(|&place| &mut self.places[place as usize].value)
     }
 
-    /// The value of a key, which is the one used last from then on.
+    /// The value of a key, which becomes the most recently used.
     pub fn touch(&mut self, key: u64) -> Option<&mut T> {
         let place = *self.by_key.get(&key)?;
         self.unlink(place);
@@ -67,7 +67,7 @@ impl<T: Copy> Lru<T> {
         Some(&mut self.places[place as usize].value)
     }
 
-    /// Add a key that is not there, as the one used last.
+    /// Add a new key as the most recently used.
     pub fn add(&mut self, key: u64, value: T) {
         let added = Place { key, value, newer: NONE, older: NONE };
         let place = if let Some(place) = self.unused.pop() {
@@ -81,7 +81,7 @@ impl<T: Copy> Lru<T> {
         self.link(place);
     }
 
-    /// Add a key that is not there, for which the one used least lately goes if there are `most`.
+    /// Add a new key; if there are `most`, the least recently used is evicted.
     pub fn replace(&mut self, key: u64, value: T, most: usize) {
         if most == 0 {
             return;
@@ -100,7 +100,7 @@ impl<T: Copy> Lru<T> {
         Some(self.places[place as usize].value)
     }
 
-    /// The key used least lately.
+    /// The least recently used key.
     pub fn oldest(&self) -> Option<u64> {
         self.places.get(self.oldest as usize).filter(|_| self.oldest != NONE).map(|own| own.key)
     }

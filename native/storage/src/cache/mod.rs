@@ -1,8 +1,8 @@
-//! Memory above a drive: blocks that were read, and blocks that wait to be written.
+//! Memory above a drive: cached reads, and a write buffer.
 //!
-//! - [`Lru`]: values by key, the one used least lately first to go.
-//! - [`Blocks`]: blocks with the sectors of each that are there.
-//! - [`WriteBuffer`]: what was written, until it is on the medium.
+//! - [`Lru`]: values by key, with eviction of the least recently used.
+//! - [`Blocks`]: blocks with the present sectors of each.
+//! - [`WriteBuffer`]: written blocks, until they are on the medium.
 
 mod blocks;
 mod lru;
@@ -18,7 +18,7 @@ pub const BLOCK: u64 = 8;
 /// A block, and the sectors of a request that lie in it, a bit each.
 pub type Part = (u64, u8);
 
-/// The blocks that sectors lie in, each with those that are in it.
+/// The blocks that contain sectors, each with its share of them.
 pub fn parts(sector: u64, sectors: u64) -> impl Iterator<Item = Part> {
     let end = sector + sectors;
     (sector / BLOCK..end.div_ceil(BLOCK)).map(move |block| {

@@ -3,27 +3,27 @@
 use super::{parts, Lru};
 use std::collections::VecDeque;
 
-/// When what was written goes to the medium (Hsu and Smith, section 4).
+/// When written blocks go to the medium (Hsu and Smith, section 4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WriteRules {
-    /// Room, in blocks.
+    /// Capacity, in blocks.
     pub most: usize,
-    /// Writing to the medium ends when no more than this share of the room waits.
+    /// Writing back stops when at most this share of the capacity is dirty.
     pub low: f64,
-    /// It begins when more than this share waits.
+    /// Writing back starts when more than this share is dirty.
     pub high: f64,
-    /// Nothing waits for longer, in nanoseconds, unless the arm has no time.
+    /// Age in nanoseconds at which a block is written back, if the arm is free.
     pub age: u64,
 }
 
-/// What became of a write.
+/// Outcome of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// All its blocks waited before it.
+    /// All its blocks were dirty already.
     Again,
-    /// It made blocks wait.
-    Anew,
-    /// There is no room for it, and it is not taken.
+    /// It made blocks dirty.
+    New,
+    /// There is no room; the write is refused.
     NoRoom,
 }
 
@@ -36,13 +36,13 @@ pub struct Group {
     pub blocks: u64,
 }
 
-/// What was written, until it is on the medium; the block written least lately goes first, and with it
-/// those right before and behind that wait, too.
+/// Written blocks, until they are on the medium. The least recently written goes first, together
+/// with adjacent dirty blocks.
 #[derive(Clone, Debug)]
 pub struct WriteBuffer {
     rules: WriteRules,
     waiting: Lru<Waits>,
-    /// Since when blocks wait; those of which this is no longer so are skipped.
+    /// Times since which blocks wait; outdated entries are skipped.
     since: VecDeque<(u64, u64)>,
     leaving: Vec<Group>,
     leaving_blocks: u64,
@@ -68,8 +68,8 @@ impl WriteBuffer {
         }
     }
 
-    /// Take a write at time `now`, not before the last; one that is larger than the room, if nothing
-    /// else is there.
+    /// Accept a write at time `now`, not before the last; one larger than the capacity, if the
+    /// buffer is empty.
     pub fn write(&mut self, sector: u64, sectors: u64, now: u64) -> Written {
         let new =
             parts(sector, sectors).filter(|(block, _)| self.waiting.get(*block).is_none()).count();
@@ -90,11 +90,11 @@ impl WriteBuffer {
         if new == 0 {
             Written::Again
         } else {
-            Written::Anew
+            Written::New
         }
     }
 
-    /// Take the blocks that are to go to the medium at time `now`; they keep their room until they are
+    /// Take the blocks to write to the medium at time `now`; they occupy room until
     /// [`there`](Self::there).
     pub fn leave(&mut self, now: u64) -> Option<Group> {
         let drained = self.waiting.oldest().filter(|_| self.draining);
@@ -109,7 +109,7 @@ impl WriteBuffer {
         Some(group)
     }
 
-    /// Give the room of blocks back that are on the medium.
+    /// Free the room of blocks that are on the medium.
     pub fn there(&mut self, group: Group) {
         if let Some(at) = self.leaving.iter().position(|own| *own == group) {
             self.leaving.swap_remove(at);
@@ -117,7 +117,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Which sectors of a block are here, a bit each; of one that is on its way to the medium, all.
+    /// The sectors of a block that are here, a bit each; all for one on its way to the medium.
     pub fn held(&self, block: u64) -> u8 {
         let leaves = |own: &Group| (own.block..own.block + own.blocks).contains(&block);
         if self.leaving.iter().any(leaves) {
@@ -126,7 +126,7 @@ impl WriteBuffer {
         self.waiting.get(block).map_or(0, |waits| waits.held)
     }
 
-    /// When a block will have waited for as long as it may.
+    /// The time at which a block reaches the age limit.
     pub fn due(&mut self) -> Option<u64> {
         while let Some(&(since, block)) = self.since.front() {
             if self.waiting.get(block).is_some_and(|waits| waits.since == since) {
@@ -137,23 +137,23 @@ impl WriteBuffer {
         None
     }
 
-    /// Whether less waits than what is midway between the marks.
+    /// Whether less is dirty than midway between the marks.
     pub fn is_drained(&self) -> bool {
         !self.above(f64::midpoint(self.rules.low, self.rules.high))
     }
 
-    /// Whether more than a share of the room waits.
+    /// Whether more than a share of the capacity is dirty.
     fn above(&self, share: f64) -> bool {
         self.waiting.len() as f64 > share * self.rules.most as f64
     }
 
-    /// A block that has waited for as long as it may.
+    /// A block at the age limit.
     fn overdue(&mut self, now: u64) -> Option<u64> {
         self.due().filter(|due| *due <= now)?;
         self.since.front().map(|own| own.1)
     }
 
-    /// A block, with those right before and behind it that wait.
+    /// A block, with the adjacent dirty ones.
     fn group(&self, block: u64) -> Group {
         let waits = |block: &u64| self.waiting.get(*block).is_some();
         let before = (0..block).rev().take_while(waits).count() as u64;

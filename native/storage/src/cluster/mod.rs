@@ -1,8 +1,8 @@
-//! What of a file is read together, and ahead: FreeBSD's `cluster_read`.
+//! Clustering and reading ahead: FreeBSD's `cluster_read`.
 //!
-//! Blocks of a file carry marks. A read of a marked block looks whether enough is in memory behind
-//! it, and if not, begins to read the next cluster; so marks keep clusters under way while the file
-//! is read from one end to the other.
+//! Blocks of a file carry marks. A read of a marked block checks whether enough is in memory behind
+//! it, and if not, begins to read the next cluster. So marks keep clusters under way during a
+//! sequential read.
 //!
 //! - [`Version::V4`]: FreeBSD 4.8. One cluster at a time, up to two ahead.
 //! - [`Version::V9`]: FreeBSD 9.3. As many as the count and `vfs.read_max` allow.
@@ -13,7 +13,7 @@ mod tests;
 use serde::Deserialize;
 use std::ops::Range;
 
-/// Of which FreeBSD.
+/// Version of FreeBSD.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Version {
@@ -23,18 +23,18 @@ pub enum Version {
     V9,
 }
 
-/// How much is read together and ahead.
+/// Rules of clustering and reading ahead.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterRules {
-    /// By which version's rule.
+    /// The version whose rule applies.
     pub version: Version,
     /// Bytes of a block.
     pub block: u64,
     /// Blocks of a cluster at most, at least one: `mnt_iosize_max`, 128 KB for ATA and 64 KB for SCSI
     /// drives of FreeBSD 4.
     pub cluster: u64,
-    /// Buffers of the machine (`nbuf`), of which an eighth may be ahead.
+    /// Buffers of the machine (`nbuf`); an eighth may be ahead.
     pub buffers: u64,
 }
 
@@ -51,31 +51,31 @@ pub struct Wanted {
     pub file: u64,
     /// The block.
     pub block: u64,
-    /// Bytes that are asked for from this block on.
+    /// Requested bytes from this block on.
     pub bytes: u64,
     /// How sequentially the file is read, 0 to 127.
     pub count: u64,
 }
 
-/// The blocks of files, as far as memory knows of them.
+/// State of the blocks of files in memory.
 pub trait Blocks {
     /// Whether a block is in memory, or on its way there.
     fn held(&self, file: u64, block: u64) -> bool;
 
-    /// How many blocks from one on lie behind one another on the drive, itself among them; none if
-    /// the file ends before it.
+    /// Number of contiguous blocks on the drive from one on, itself included; none if the file ends
+    /// before it.
     fn contiguous(&self, file: u64, block: u64) -> u64;
 
-    /// Mark a block that is held, or is about to be.
+    /// Mark a block that is or will be in memory.
     fn mark(&mut self, file: u64, block: u64);
 
-    /// Take the mark of a block away; whether it had one.
+    /// Remove the mark of a block; return whether it had one.
     fn unmark(&mut self, file: u64, block: u64) -> bool;
 }
 
 impl ClusterRules {
-    /// What to read for a block, which is waited for; `ahead` gets the clusters that are not, in the
-    /// order in which they are to be asked for.
+    /// The blocks to read for a demanded block; `ahead` receives the clusters to read ahead, in
+    /// order.
     pub fn read(
         &self,
         wanted: &Wanted,
@@ -96,7 +96,7 @@ impl ClusterRules {
         Some(now)
     }
 
-    /// How far blocks may be read ahead.
+    /// Limit of reading ahead, in blocks.
     fn most_ahead(&self, wanted: &Wanted, blocks: &dyn Blocks) -> u64 {
         let most = match self.version {
             Version::V4 => (2 * self.cluster + wanted.bytes / self.block).min(MOST_V4),
@@ -108,8 +108,8 @@ impl ClusterRules {
         most.min(self.buffers / 8)
     }
 
-    /// Look for the first block behind one that is not held, and mark some of those before it; none if
-    /// enough are held.
+    /// Find the first block behind one that is not in memory, and mark some of those before it;
+    /// none if enough are in memory.
     fn walk(&self, wanted: &Wanted, most: u64, blocks: &mut dyn Blocks) -> Option<u64> {
         for ahead in 1..most {
             let block = wanted.block + ahead;
@@ -123,7 +123,7 @@ impl ClusterRules {
         None
     }
 
-    /// A block that is not held, and those behind it that are asked for, too.
+    /// A missing block, and the requested ones behind it.
     fn read_now(&self, wanted: &Wanted, blocks: &mut dyn Blocks) -> Range<u64> {
         let asked = wanted.bytes.div_ceil(self.block).clamp(1, self.cluster);
         let now = self.run(wanted.file, wanted.block, asked, blocks);
@@ -179,7 +179,7 @@ impl ClusterRules {
         Some(cluster)
     }
 
-    /// Blocks behind one another on the drive, at most so many, of which none is held.
+    /// Contiguous missing blocks on the drive, at most `most`.
     fn run(&self, file: u64, from: u64, most: u64, blocks: &dyn Blocks) -> Range<u64> {
         let most = most.min(blocks.contiguous(file, from));
         let end = (from..from + most).find(|&block| blocks.held(file, block));

@@ -1,11 +1,10 @@
-//! Clusters by hand-made tables: `h` is a block that is held, `m` one that is marked, too, and `.` one
-//! that is not held.
+//! Clusters in hand-made tables: `h` is a block in memory, `m` a marked one, `.` a missing one.
 
-#![allow(clippy::single_range_in_vec_init)] // Lists of clusters, of which some have one.
+#![allow(clippy::single_range_in_vec_init)] // Some lists of clusters have one element.
 
 use super::*;
 
-/// One file, of which some blocks begin a new extent.
+/// One file, in which some blocks begin a new extent.
 struct Table {
     blocks: Vec<(bool, bool)>,
     extents: Vec<u64>,

@@ -1,8 +1,8 @@
-//! The drive's memory: segments, and what they hold.
+//! The drive's memory: segments, and their contents.
 
 use super::{BufferParameters, Geometry, ReadAhead};
 
-/// Segments of memory, each for a run of sectors; the one used least lately makes room.
+/// Segments of memory, each for a run of sectors; the least recently used is replaced.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     rules: BufferParameters,
@@ -19,12 +19,12 @@ struct Segment {
     written: bool,
 }
 
-/// What of a read is in the buffer.
+/// The part of a read that is in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The segment.
     pub segment: u64,
-    /// How many of its sectors, from the first on.
+    /// Number of its sectors, from the first on.
     pub sectors: u64,
 }
 
@@ -34,7 +34,7 @@ impl Buffer {
         Self { rules, segments: Vec::new(), uses: 0 }
     }
 
-    /// What it holds of sectors, from the first on; in one segment, in that which has most of them.
+    /// The part of sectors that it holds, from the first on, in the segment with most of them.
     pub fn find(&mut self, sector: u64, sectors: u64) -> Option<Found> {
         let readable = |segment: &&mut Segment| !segment.written || self.rules.read_hits_on_writes;
         let held = |segment: &Segment| segment.held(sector, sectors);
@@ -49,13 +49,13 @@ impl Buffer {
         Some(found)
     }
 
-    /// Whether a read would find a sector.
+    /// Whether a read would hit a sector.
     pub fn holds(&self, sector: u64) -> bool {
         let readable = |own: &Segment| !own.written || self.rules.read_hits_on_writes;
         self.segments.iter().any(|own| readable(own) && own.held(sector, 1) == 1)
     }
 
-    /// A segment for a read that is not in the buffer; what was read before goes on in its own.
+    /// A segment for a read that misses; a sequential read continues in the same one.
     pub fn stream(&mut self, sector: u64) -> u64 {
         let ends = |segment: &&mut Segment| segment.end == sector && !segment.written;
         self.uses += 1;
@@ -67,7 +67,7 @@ impl Buffer {
         self.open(sector, sector, false)
     }
 
-    /// Let a segment hold what is written behind its last sector, and no other any of it.
+    /// Append written sectors to a segment, and drop them from all others.
     pub fn write_behind(&mut self, number: u64, sectors: u64) {
         if let Some(sector) = self.end(number) {
             let own = |held: &Segment| held.number == number;
@@ -76,7 +76,7 @@ impl Buffer {
         }
     }
 
-    /// A segment that holds what is written; no other goes on to hold any of it.
+    /// A segment for written sectors, which are dropped from all others.
     pub fn write(&mut self, sector: u64, sectors: u64) -> u64 {
         let end = sector + sectors;
         self.forget(sector, end);
@@ -85,12 +85,12 @@ impl Buffer {
         self.open(start, end, true)
     }
 
-    /// Let no segment hold any of these sectors.
+    /// Drop sectors from all segments.
     pub fn forget(&mut self, sector: u64, end: u64) {
         self.segments.retain(|held| !held.overlaps(sector, end));
     }
 
-    /// Let a segment end with a sector, if it goes on to there; its first sectors make room.
+    /// Extend a segment to a sector, if it is still there; its first sectors make room.
     pub fn extend(&mut self, number: u64, end: u64) {
         let room = self.rules.segment_sectors;
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.number == number) {
@@ -107,12 +107,12 @@ impl Buffer {
         }
     }
 
-    /// The sector behind the last that a segment holds; none if it is gone.
+    /// The end of a segment; none if it is gone.
     pub fn end(&self, number: u64) -> Option<u64> {
         self.segments.iter().find(|segment| segment.number == number).map(|segment| segment.end)
     }
 
-    /// Up to which sector the drive reads on in a segment, after a read of sectors.
+    /// The limit of reading ahead in a segment, after a read of sectors.
     pub fn read_ahead(&self, number: u64, sector: u64, sectors: u64, geometry: &Geometry) -> u64 {
         let end = sector + sectors;
         let start = self.segments.iter().find(|segment| segment.number == number);
@@ -140,7 +140,7 @@ impl Buffer {
         }
     }
 
-    /// Make room for one more among the segments of a kind, of which there may be so many.
+    /// Make room for one more segment of a kind, with at most `most` of them.
     fn leave(&mut self, most: usize, kind: impl Fn(&Segment) -> bool) {
         let of_kind = self.segments.iter().enumerate().filter(|(_, segment)| kind(segment));
         if of_kind.clone().count() < most {
@@ -164,7 +164,7 @@ impl Segment {
         self.start < end && sector < self.end
     }
 
-    /// How many of these sectors it holds, from the first on.
+    /// The number of these sectors that it holds, from the first on.
     fn held(&self, sector: u64, sectors: u64) -> u64 {
         if sector < self.start {
             return 0;
@@ -173,7 +173,7 @@ impl Segment {
     }
 }
 
-/// The end of the track with the sector before `end`; of the next, if the segment began before it.
+/// The end of the track with the sector before `end`; of the next, if the segment began earlier.
 fn track_ahead(start: u64, end: u64, geometry: &Geometry) -> u64 {
     let track = geometry.track(end - 1);
     if start < track.start && track.end < geometry.sectors() {

@@ -1,8 +1,8 @@
-//! Whether a drive can be as its parameters say.
+//! Checks of a drive's parameters.
 
 use super::parameters::{BufferParameters, Overheads, Parameters, WriteCacheParameters, Zone};
 
-/// Parameters that no drive can have.
+/// An impossible parameter.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: expected {expected}")]
 pub struct ParameterError {
@@ -12,11 +12,11 @@ pub struct ParameterError {
     pub expected: String,
 }
 
-/// Milliseconds beyond what any drive takes for anything; it keeps every sum in range.
+/// Milliseconds beyond any time of a drive; it keeps every sum in range.
 pub const LONGEST: f64 = 1e5;
 
 impl Parameters {
-    /// Whether a drive can be so, but for what only its geometry tells.
+    /// Check the parameters, except those that depend on the geometry.
     pub fn check(&self) -> Result<(), ParameterError> {
         let rpm = self.rpm.is_finite() && (1.0..=1e6).contains(&self.rpm);
         need(rpm, "rpm", "1 to 1000000")?;
@@ -116,7 +116,7 @@ fn time(value: f64, key: &str) -> Result<(), ParameterError> {
     need((0.0..=LONGEST).contains(&value), key, "0 to 100000 milliseconds")
 }
 
-/// An error for a parameter, unless what it should be holds.
+/// Return an error for a parameter unless `holds`.
 pub fn need(holds: bool, key: &str, expected: &str) -> Result<(), ParameterError> {
     if holds {
         return Ok(());

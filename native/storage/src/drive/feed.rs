@@ -2,7 +2,7 @@
 
 use super::Run;
 
-/// The bus, which passes sectors on in their order, each as soon as all up to it are there.
+/// The bus, which passes sectors on in order, each once all before it are there.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed {
     per_sector: u64,
@@ -10,19 +10,19 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// A bus that takes so long for a sector, and is free from time `at` on.
+    /// A bus with a time per sector, free from time `at` on.
     pub fn new(per_sector: u64, at: u64) -> Self {
         Self { per_sector, done: at }
     }
 
-    /// Pass sectors on that are in the buffer.
+    /// Pass on sectors from the buffer.
     pub fn held(&mut self, sectors: u64) {
         self.done += sectors * self.per_sector;
     }
 
-    /// Pass sectors on that come from the medium.
+    /// Pass on sectors from the medium.
     ///
-    /// Either the bus is slower, and waits for the first; or the medium, and the bus for the last.
+    /// A slower bus waits for the first; with a slower medium, the bus waits for the last.
     pub fn read(&mut self, run: &Run) {
         let sectors = run.sectors - run.early;
         let first = run.start + (run.end - run.start) / sectors;
@@ -31,7 +31,7 @@ impl Feed {
         self.held(run.early);
     }
 
-    /// When the last was passed on.
+    /// The time at which the last was passed on.
     pub fn done(&self) -> u64 {
         self.done
     }

@@ -1,11 +1,11 @@
-//! Where on the drive a sector is: cylinder, head, and angle.
+//! The position of a sector on the drive: cylinder, head, and angle.
 
 use super::checks::{need, ParameterError};
 use super::parameters::{Mapping, Parameters};
 use super::region::{size, Region};
 use std::ops::Range;
 
-/// The sectors that hosts address, in the places that slips, spares and defects leave to them.
+/// The sectors that hosts address, at the positions that slips, spares and defects leave.
 #[derive(Clone, Debug)]
 pub struct Geometry {
     regions: Vec<Region>,
@@ -27,7 +27,7 @@ struct Tracks {
     replaced: Vec<(u64, u64)>,
 }
 
-/// A sector's place.
+/// A sector's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its cylinder, 0 being the outermost.
@@ -43,7 +43,7 @@ pub struct Place {
 }
 
 impl Geometry {
-    /// That of a drive whose parameters have been checked but for slips, spares and defects.
+    /// The geometry of a drive with checked parameters, except slips, spares and defects.
     pub fn new(parameters: &Parameters) -> Result<Self, ParameterError> {
         let mut regions: Vec<Region> = Vec::new();
         for number in 0..parameters.zones.len() {
@@ -75,7 +75,7 @@ impl Geometry {
         self.revolution
     }
 
-    /// Where a sector is that a host can address.
+    /// The position of a sector that a host can address.
     pub fn place(&self, sector: u64) -> Place {
         let region = self.region(sector);
         let zone = &self.zones[region.zone];
@@ -91,7 +91,7 @@ impl Geometry {
         self.at(region.zone, at, run.min(self.sectors - sector))
     }
 
-    /// The sectors on the track of one, defects not counted.
+    /// The sectors on the track of one, ignoring defects.
     pub fn track(&self, sector: u64) -> Range<u64> {
         let region = self.region(sector);
         let track = self.zones[region.zone].sectors;
@@ -100,8 +100,8 @@ impl Geometry {
         region.logical(first)..region.logical(first + track).min(self.sectors)
     }
 
-    /// The first sector that passes under the head, on the track of a sector, in the time of
-    /// `passing` physical sectors before it.
+    /// The first sector on the track of a sector that passes the head within `passing` physical
+    /// sectors before it.
     pub fn passed_before(&self, sector: u64, passing: u64) -> u64 {
         let region = self.region(sector);
         let physical = region.physical(sector);
@@ -111,11 +111,11 @@ impl Geometry {
 
     fn region(&self, sector: u64) -> &Region {
         let after = self.regions.partition_point(|region| region.start <= sector);
-        // Of several that begin with the sector, all but the last hold nothing.
+        // Of several that begin with the sector, all but the last are empty.
         &self.regions[after - 1]
     }
 
-    /// The place of a physical sector.
+    /// The position of a physical sector.
     fn at(&self, zone: usize, physical: u64, run: u64) -> Place {
         let zone = &self.zones[zone];
         let (track, at) = (physical / zone.sectors, physical % zone.sectors);
@@ -132,7 +132,7 @@ impl Geometry {
         }
     }
 
-    /// A defect is replaced by a sector of the zone that no host addresses, or by itself.
+    /// Check that a defect's replacement is itself, or a sector of the zone that no host addresses.
     fn check_defects(&self, parameters: &Parameters) -> Result<(), ParameterError> {
         for (number, zone) in parameters.zones.iter().enumerate() {
             let size = size(parameters, zone);

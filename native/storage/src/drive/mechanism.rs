@@ -1,4 +1,4 @@
-//! Arm and rotation: how long until a sector is under its head, and until it has passed.
+//! Arm and rotation: time until a sector is under its head, and until it has passed.
 
 use super::checks::ParameterError;
 use super::{Geometry, Parameters, Place, SeekCurve};
@@ -17,12 +17,12 @@ pub struct Mechanism {
     moves: u64,
 }
 
-/// How sectors are passed over.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// To be written.
     pub write: bool,
-    /// In whatever order those of a track come.
+    /// Whether the sectors of a track may come in any order.
     pub unordered: bool,
 }
 
@@ -33,18 +33,18 @@ pub struct Run {
     pub seek: u64,
     /// Nanoseconds until the first sector began.
     pub rotation: u64,
-    /// When the first sector began.
+    /// Time at which the first sector began.
     pub start: u64,
-    /// How many there are.
+    /// Number of sectors.
     pub sectors: u64,
-    /// When the last one had passed.
+    /// Time at which the last one had passed.
     pub end: u64,
-    /// How many at their end had passed before the first, where their order does not matter.
+    /// Number at their end that had passed before the first, if their order does not matter.
     pub early: u64,
 }
 
 impl Mechanism {
-    /// That of a drive whose parameters have been checked.
+    /// The mechanism of a drive with checked parameters.
     pub fn new(parameters: &Parameters) -> Result<Self, ParameterError> {
         Ok(Self {
             geometry: Geometry::new(parameters)?,
@@ -66,23 +66,22 @@ impl Mechanism {
         &self.geometry
     }
 
-    /// From when on the arm can be sent elsewhere.
+    /// The time from which the arm can move.
     pub fn free(&self) -> u64 {
         self.free
     }
 
-    /// How often the arm went to another cylinder.
+    /// Number of seeks to another cylinder.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// Let the arm be free from a time on, because what it does is broken off.
+    /// Free the arm at a time, because its work is aborted.
     pub fn stop(&mut self, at: u64) {
         self.free = at;
     }
 
-    /// Pass over sectors, from time `at` and where their data are there from time `from` on; over
-    /// fewer if they do not follow one another without a gap.
+    /// Pass over sectors, from time `at`, with their data from time `from` on; stop at a gap.
     pub fn pass(&mut self, sector: u64, most: u64, at: u64, from: u64, access: Access) -> Run {
         let place = self.geometry.place(sector);
         let seek = self.seek(&place, access.write);
@@ -110,9 +109,9 @@ impl Mechanism {
         (place.angle + revolution - ready % revolution) % revolution
     }
 
-    /// How many of the last sectors of a run pass before the first, `wait` nanoseconds before that.
+    /// Number of last sectors of a run that pass before the first, `wait` nanoseconds before that.
     ///
-    /// All that begin while the head waits, if it came to the track between the first and the last.
+    /// They begin while the head waits, if it came to the track between the first and the last.
     fn early(&self, place: &Place, sectors: u64, wait: u64) -> u64 {
         if wait == 0 {
             return 0;
@@ -121,9 +120,9 @@ impl Mechanism {
         sectors.saturating_sub(begun)
     }
 
-    /// Nanoseconds to bring the head in use to the track of a place.
+    /// Nanoseconds to bring the active head to the track of a position.
     ///
-    /// The heads are switched while the arm moves; to settle for a write comes after both.
+    /// The heads are switched while the arm moves; settling for a write comes after both.
     pub(super) fn seek(&self, place: &Place, write: bool) -> u64 {
         let distance = self.cylinder.abs_diff(place.cylinder);
         let switch = if self.head == place.head { 0 } else { self.head_switch };
@@ -132,12 +131,12 @@ impl Mechanism {
         moved + if write && moved > 0 { self.write_settle } else { 0 }
     }
 
-    /// How many sectors of the track of a place pass in so many nanoseconds.
+    /// Number of sectors of a track that pass in a time.
     pub fn passing(&self, place: &Place, time: u64) -> u64 {
         (u128::from(time) * u128::from(place.track) / u128::from(self.geometry.revolution())) as u64
     }
 
-    /// Nanoseconds in which sectors of the track of a place pass.
+    /// Nanoseconds in which sectors of a track pass.
     pub fn time(&self, place: &Place, sectors: u64) -> u64 {
         (u128::from(sectors) * u128::from(self.geometry.revolution()) / u128::from(place.track))
             as u64

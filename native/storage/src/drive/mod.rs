@@ -1,17 +1,17 @@
-//! A disk drive, for how long reads and writes take.
+//! A model of a disk drive's times for reads and writes.
 //!
-//! Its time is that of Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer
-//! 27(3), 1994: overheads, seek, settling, rotation, transfer, and a buffer. Its parameters have
-//! the meanings of Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment
-//! Version 4.0 Reference Manual", CMU-PDL-08-101, 2008.
+//! Times follow Ruemmler and Wilkes, "An introduction to disk drive modeling", IEEE Computer 27(3),
+//! 1994: overheads, seek, settling, rotation, transfer, and a buffer. Parameters have the meanings
+//! of Bucy, Schindler, Schlosser and Ganger, "The DiskSim Simulation Environment Version 4.0
+//! Reference Manual", CMU-PDL-08-101, 2008.
 //!
-//! - [`Parameters`]: what a drive is; in files under `layout_hint/disks/`.
-//! - [`Geometry`]: where on the drive a sector is.
-//! - [`SeekCurve`]: how long the arm takes.
+//! - [`Parameters`]: a drive's parameters; in files under `layout_hint/disks/`.
+//! - [`Geometry`]: the positions of sectors.
+//! - [`SeekCurve`]: seek times.
 //! - [`Mechanism`]: arm and rotation.
-//! - [`ReadOn`]: reading that the next request breaks off.
-//! - [`Buffer`]: the segments of memory, and what they hold.
-//! - [`WriteCache`]: what is written later than the host is told.
+//! - [`ReadOn`]: reading ahead until the next request.
+//! - [`Buffer`]: the segments of memory, and their contents.
+//! - [`WriteCache`]: writes that are acknowledged before they are on the medium.
 //! - [`Feed`]: sectors on their way from the medium to the host.
 //! - [`Drive`]: all of these.
 

@@ -1,15 +1,16 @@
-//! Reading what passes anyway, and reading on until the arm has to leave (Hsu and Smith, section 4).
+//! Opportunistic reading of passing sectors, and until the arm has to leave (Hsu and Smith, section
+//! 4).
 
 use super::{Access, Mechanism};
 use std::ops::Range;
 
-/// How much earlier than it must the arm leaves, in nanoseconds: what it reads on may end on another
-/// track, from which the way is another.
+/// Margin of the arm's departure, in nanoseconds: reading ahead may end on another track, with
+/// another seek time.
 const GUARD: u64 = 100_000;
 
 impl Mechanism {
-    /// Sectors of the track of one that passed under the head while it waited for that: those right
-    /// before it, and those at the track's end if it came there.
+    /// Sectors of a track that passed under the head while it waited for one: those right before
+    /// it, and those at the track's end if it came there.
     pub fn passed_over(&self, sector: u64, rotation: u64) -> [Range<u64>; 2] {
         let place = self.geometry().place(sector);
         let track = self.geometry().track(sector);
@@ -19,7 +20,7 @@ impl Mechanism {
         [sector - before..sector, track.end - at_end..track.end]
     }
 
-    /// How much later than at time `at` the arm can leave for a sector, and still be there as early.
+    /// Delay from time `at` by which the arm can leave for a sector, and still be there as early.
     pub fn slack(&self, sector: u64, at: u64) -> u64 {
         let place = self.geometry().place(sector);
         let from = at.max(self.free());
@@ -28,14 +29,14 @@ impl Mechanism {
     }
 }
 
-/// Reading on, which can be broken off.
+/// Reading ahead that can be aborted.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOn {
-    /// The sector that comes next.
+    /// The next sector.
     pub next: u64,
-    /// The one behind the last.
+    /// The end.
     pub limit: u64,
-    /// When the next one may begin, in nanoseconds.
+    /// Earliest start of the next one, in nanoseconds.
     pub at: u64,
 }
 
@@ -45,7 +46,7 @@ impl ReadOn {
         self.next >= self.limit
     }
 
-    /// Read on up to a time; return what had passed by then.
+    /// Read on up to a time; return the sectors that had passed by then.
     pub fn read(&mut self, mechanism: &mut Mechanism, until: u64) -> Range<u64> {
         let first = self.next;
         let access = Access { write: false, unordered: false };

@@ -1,8 +1,8 @@
-//! The service of reads, and reading on.
+//! The service of reads, and reading ahead.
 
 use super::{Access, Drive, Feed, Found, Run, Service};
 
-/// Reading on: into which segment, up to which sector, and when its next sector may begin.
+/// Reading ahead: the segment, the limit, and the earliest start of its next sector.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
     segment: u64,
@@ -22,14 +22,14 @@ impl Drive {
         }
     }
 
-    /// The segment in which reading on has come to a sector: it goes on, whatever the controller does
-    /// meanwhile, as if it had begun to pass already.
+    /// The segment in which reading ahead has reached a sector: it goes on during the controller's
+    /// overhead.
     pub(super) fn about_to_read(&self, sector: u64) -> Option<Found> {
         let segment = self.ahead?.segment;
         (self.buffer.end(segment)? == sector).then_some(Found { segment, sectors: 0 })
     }
 
-    /// Pass on what is there, and read what is not behind it.
+    /// Pass on the sectors in the buffer, and read the missing ones behind them.
     fn read_hit(&mut self, sector: u64, sectors: u64, begin: u64, found: Found) -> Service {
         self.hits += 1;
         let overhead = self.overhead(false, true);
@@ -53,7 +53,7 @@ impl Drive {
         }
     }
 
-    /// Read sectors that follow those of a segment; return when the last had passed.
+    /// Read sectors that follow those of a segment; return the time at which the last had passed.
     fn read_rest(
         &mut self,
         segment: u64,
@@ -96,7 +96,8 @@ impl Drive {
         }
     }
 
-    /// Read sectors from the medium; return the first run, and when the last had passed.
+    /// Read sectors from the medium; return the first run, and the time at which the last had
+    /// passed.
     fn read_medium(&mut self, sector: u64, sectors: u64, at: u64, feed: &mut Feed) -> (Run, u64) {
         let access = Access { write: false, unordered: self.rules.zero_latency_reads };
         let first = self.mechanism.pass(sector, sectors, at, at, access);
@@ -112,14 +113,14 @@ impl Drive {
         (first, run.end)
     }
 
-    /// Keep what was read until time `at`, and read on from there.
+    /// Store sectors read until time `at`, and read ahead from there.
     fn keep(&mut self, segment: u64, sector: u64, sectors: u64, at: u64) {
         self.buffer.extend(segment, sector + sectors);
         self.ahead = Some(Ahead { segment, limit: sector + sectors, at });
         self.move_limit(segment, sector, sectors);
     }
 
-    /// Let a read move the limit of reading on in its segment, if that is going on.
+    /// Let a read move the limit of reading ahead in its segment, if that is under way.
     fn move_limit(&mut self, segment: u64, sector: u64, sectors: u64) {
         let geometry = self.mechanism.geometry();
         let limit = self.buffer.read_ahead(segment, sector, sectors, geometry);
@@ -128,7 +129,7 @@ impl Drive {
         }
     }
 
-    /// Read on up to time `now`; what has reached its limit by then is over.
+    /// Read ahead up to time `now`; it ends at its limit.
     pub(super) fn read_on(&mut self, now: u64) {
         while let Some(ahead) = self.ahead {
             let sector = self.buffer.end(ahead.segment).unwrap_or(ahead.limit);
@@ -140,7 +141,7 @@ impl Drive {
         }
     }
 
-    /// Read on over sectors without a gap; whether all of them had passed by time `now`.
+    /// Read ahead over contiguous sectors; return whether all had passed by time `now`.
     fn read_piece(&mut self, ahead: Ahead, sector: u64, now: u64) -> bool {
         let access = Access { write: false, unordered: false };
         let run = self.mechanism.pass(sector, ahead.limit - sector, ahead.at, ahead.at, access);

@@ -5,8 +5,8 @@ use super::parameters::{Parameters, Spares, Zone};
 
 /// A run of a zone's cylinders: the whole zone, or a range.
 ///
-/// What hosts address follows one another in it; bad sectors are slipped over, and spares are left
-/// at the end. Physical sectors are counted from the zone's beginning, all of them.
+/// Addressed sectors are contiguous in it; bad sectors are slipped over, and spares are at the end.
+/// Physical sectors are counted from the zone's beginning.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The zone's number.
@@ -58,7 +58,7 @@ impl Region {
         Ok(regions)
     }
 
-    /// Count what is left beside spares; slips take the place of spares, if there are any here.
+    /// Count the sectors that remain; slips use up spares, if there are any here.
     fn leave_spares(&mut self, parameters: &Parameters, zone: &Zone) -> Result<(), ParameterError> {
         let slips = self.slips.len() as u64;
         let spares = match parameters.sparing.at_end_of {
@@ -73,7 +73,7 @@ impl Region {
         Ok(())
     }
 
-    /// The physical sector of one that a host addresses.
+    /// The physical sector of an addressed one.
     pub fn physical(&self, sector: u64) -> u64 {
         let within = self.first + (sector - self.start);
         let (mut low, mut high) = (0, self.slips.len());
@@ -88,14 +88,14 @@ impl Region {
         within + low as u64
     }
 
-    /// The first sector that a host addresses from a physical sector on, or the region's end.
+    /// The first addressed sector from a physical one on, or the region's end.
     pub fn logical(&self, physical: u64) -> u64 {
         let physical = physical.max(self.first);
         let slipped = self.slips.partition_point(|&slip| slip < physical) as u64;
         (self.start + (physical - self.first) - slipped).min(self.start + self.sectors)
     }
 
-    /// The first physical sector behind one that is slipped over, or the region's end.
+    /// The first slipped physical sector behind one, or the region's end.
     pub fn gap(&self, physical: u64) -> u64 {
         let next = self.slips.partition_point(|&slip| slip < physical);
         self.slips.get(next).copied().unwrap_or(self.end)
@@ -113,7 +113,7 @@ impl Region {
     }
 }
 
-/// How many sectors a zone has in all.
+/// Number of all sectors of a zone.
 pub fn size(parameters: &Parameters, zone: &Zone) -> u64 {
     let cylinders = u64::from(zone.last_cylinder - zone.first_cylinder + 1);
     cylinders * u64::from(parameters.heads) * u64::from(zone.sectors)

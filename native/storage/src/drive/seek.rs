@@ -1,4 +1,4 @@
-//! How long the arm takes, for every distance.
+//! Seek times by distance.
 
 use super::checks::LONGEST;
 
@@ -15,8 +15,8 @@ impl SeekCurve {
         Self { points }
     }
 
-    /// How long a seek takes. To stay takes nothing; beyond the last point it goes on as before, but
-    /// neither below nothing nor above what a point may be.
+    /// The time of a seek; 0 for no distance. Beyond the last point the curve is extrapolated,
+    /// within 0 and the limit of a point.
     pub fn time(&self, distance: u32) -> u64 {
         if distance == 0 {
             return 0;

@@ -9,9 +9,9 @@ use super::{
     WriteCache,
 };
 
-/// A drive, which serves one request after the other, in the order in which they come.
+/// A drive, which serves one request after the other, in the order of arrival.
 ///
-/// Behind a request it reads on, or writes what it has taken, until the next one needs the arm.
+/// After a request it reads ahead, or writes back, until the next one needs the arm.
 #[derive(Clone, Debug)]
 pub struct Drive {
     pub(super) mechanism: Mechanism,
@@ -51,15 +51,15 @@ impl Drive {
         &self.mechanism
     }
 
-    /// Read on up to a time at which no request has been served yet.
+    /// Read ahead up to a time before the next request.
     pub fn catch_up(&mut self, now: u64) {
         self.read_on(now.max(self.ready));
     }
 
-    /// Nanoseconds from time `now`, up to which it has caught up, until the first sector of a request
-    /// begins to come: at once from the buffer, or if it is what is being read on.
+    /// Nanoseconds from time `now`, up to which it has caught up, until the first sector of a
+    /// request begins to come: at once from the buffer or from reading ahead.
     ///
-    /// To the medium the controller's own time for a request comes first.
+    /// For the medium this includes the controller's overhead.
     pub fn reach(&self, request: &Request, now: u64) -> u64 {
         let Request { sector, write, .. } = *request;
         if !write && (self.buffer.holds(sector) || self.about_to_read(sector).is_some()) {
@@ -69,12 +69,12 @@ impl Drive {
         overhead + self.mechanism.reach(sector, now + overhead, write)
     }
 
-    /// How many reads found at least their beginning in the buffer.
+    /// Number of reads with at least their beginning in the buffer.
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// Serve a request that comes at time `at`, which is not before the one before came.
+    /// Serve a request that comes at time `at`, not before its predecessor.
     pub fn serve(&mut self, request: Request, at: u64) -> Result<Service, OutsideError> {
         let Request { sector, sectors, write } = request;
         request.check(self.mechanism.geometry().sectors())?;
@@ -93,7 +93,7 @@ impl Drive {
         Ok(service)
     }
 
-    /// What the controller takes for a request.
+    /// The controller's time for a request.
     pub(super) fn overhead(&self, write: bool, hit: bool) -> u64 {
         let all = &self.overheads;
         nanoseconds(match (write, hit, self.wrote) {

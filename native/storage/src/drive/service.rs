@@ -24,7 +24,7 @@ pub struct OutsideError {
 }
 
 impl Request {
-    /// Whether a drive has its sectors, which end with sector `end`.
+    /// Check that a drive has these sectors; the drive ends with sector `end`.
     pub fn check(&self, end: u64) -> Result<(), OutsideError> {
         let Request { sector, sectors, .. } = *self;
         let inside = sector.checked_add(sectors).is_some_and(|last| last <= end);
@@ -35,11 +35,10 @@ impl Request {
     }
 }
 
-/// Where the time of a request went, in nanoseconds. What overlaps is counted once, in the first
-/// part that it was in.
+/// Where the time of a request went, in nanoseconds. Overlapping parts count once, in the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Service {
-    /// Waiting for earlier requests, or for what they wrote to be on the medium.
+    /// Waiting for earlier requests, or for their writes to reach the medium.
     pub queue: u64,
     /// The controller.
     pub overhead: u64,
@@ -47,14 +46,15 @@ pub struct Service {
     pub seek: u64,
     /// Until the first sector began.
     pub rotation: u64,
-    /// Until the last sector had passed; for what goes on behind sectors in the buffer, all of it.
+    /// Until the last sector had passed; the whole time for sectors that continue those in the
+    /// buffer.
     pub transfer: u64,
-    /// Until the host had it, or the drive all that is written.
+    /// Until the host had it, or the drive all written data.
     pub bus: u64,
 }
 
 impl Service {
-    /// From when the drive was asked until it said that it was done.
+    /// From the request to the drive's completion.
     pub fn response(&self) -> u64 {
         self.queue + self.overhead + self.seek + self.rotation + self.transfer + self.bus
     }

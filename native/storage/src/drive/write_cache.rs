@@ -1,4 +1,4 @@
-//! Writes that are done before they are on the medium, many at once, and when which of them go there.
+//! Writes that are done before they are on the medium, and the policy of writing them back.
 
 use super::mechanism::nanoseconds;
 use super::parameters::{WriteCacheParameters, WriteOrder};
@@ -7,9 +7,9 @@ use super::Mechanism;
 /// A run of sectors that waits for the medium: the first, and the one behind the last.
 pub type Run = (u64, u64);
 
-/// What waits for the medium, oldest first: runs of which no two have a sector in common.
+/// Runs of sectors that wait for the medium, oldest first, without overlap.
 ///
-/// What is written again before it is on the medium is written there once.
+/// Rewritten sectors are written to the medium once.
 #[derive(Clone, Debug)]
 pub struct WriteCache {
     rules: WriteCacheParameters,
@@ -24,7 +24,7 @@ impl WriteCache {
         Self { rules, runs: Vec::new(), sectors: 0, draining: false }
     }
 
-    /// Sectors that it has room for.
+    /// Capacity in sectors.
     pub fn size(&self) -> u64 {
         self.rules.sectors
     }
@@ -34,7 +34,7 @@ impl WriteCache {
         self.sectors
     }
 
-    /// Whether so many more fit in.
+    /// Whether `sectors` more fit in.
     pub fn has_room(&self, sectors: u64) -> bool {
         self.sectors + sectors <= self.rules.sectors && self.runs.len() < self.rules.runs as usize
     }
@@ -44,7 +44,7 @@ impl WriteCache {
         self.runs.iter().any(|run| run.0 <= sector && sector + sectors <= run.1)
     }
 
-    /// Take sectors, for which there is room. They go on in a run that ends where they begin.
+    /// Accept sectors, for which there is room. They extend a run that ends where they begin.
     pub fn take(&mut self, sector: u64, sectors: u64) {
         let end = sector + sectors;
         self.forget(sector, end);
@@ -56,19 +56,20 @@ impl WriteCache {
         self.draining |= self.sectors > self.rules.high_sectors;
     }
 
-    /// Let none of these sectors wait any more.
+    /// Drop these sectors.
     pub fn forget(&mut self, sector: u64, end: u64) {
-        let mut kept = Vec::with_capacity(self.runs.len() + 1);
+        let mut runs = Vec::with_capacity(self.runs.len() + 1);
         for run in self.runs.drain(..) {
             let parts = [(run.0, run.1.min(sector)), (run.0.max(end), run.1)];
-            kept.extend(parts.into_iter().filter(|part| part.0 < part.1));
+            runs.extend(parts.into_iter().filter(|part| part.0 < part.1));
         }
-        self.runs = kept;
+        self.runs = runs;
         self.sectors = self.runs.iter().map(|run| run.1 - run.0).sum();
     }
 
-    /// When an arm that is free at time `free` begins to write, if no request comes after time
-    /// `since`: at once from the high mark down to the low one, else after a while.
+    /// The time at which an arm that is free at time `free` begins to write, if no request comes
+    /// after time `since`: at once from the high mark down to the low one, else after the idle
+    /// time.
     pub fn begins(&self, free: u64, since: u64) -> Option<u64> {
         let pause = if self.draining { 0 } else { nanoseconds(self.rules.idle_ms) };
         (!self.runs.is_empty()).then_some(free.max(since + pause))

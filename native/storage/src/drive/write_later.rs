@@ -1,9 +1,9 @@
-//! The service of writes by a drive that has a write cache, and what it writes when it has time.
+//! The service of writes by a drive with a write cache, and writing back when idle.
 
 use super::{Drive, Service};
 
 impl Drive {
-    /// Take a write into the cache, from time `begin` on; it waits as long as there is no room.
+    /// Accept a write into the cache, from time `begin` on, or as soon as there is room.
     pub(super) fn write_later(&mut self, sector: u64, sectors: u64, begin: u64) -> Service {
         let overhead = self.overhead(true, true);
         let from = begin + overhead;
@@ -24,14 +24,14 @@ impl Drive {
         self.later.as_ref().is_some_and(|cache| cache.holds(sector, sectors))
     }
 
-    /// Read what waits to be written.
+    /// Read sectors that wait to be written.
     pub(super) fn read_waiting(&mut self, sectors: u64) -> Service {
         self.hits += 1;
         let overhead = self.overhead(false, true);
         Service { overhead, bus: sectors * self.per_sector, ..Service::default() }
     }
 
-    /// Write what waits for the medium, run by run, if one begins before time `now`.
+    /// Write waiting runs to the medium, if one begins before time `now`.
     pub(super) fn write_on(&mut self, now: u64) {
         while self.ahead.is_none() {
             let free = self.mechanism.free();
@@ -43,7 +43,7 @@ impl Drive {
         }
     }
 
-    /// Write a run, from time `at` on; return when it is on the medium.
+    /// Write a run, from time `at` on; return the time at which it is on the medium.
     fn write_run(&mut self, at: u64) -> Option<u64> {
         let at = at.max(self.mechanism.free());
         let (sector, end) = self.later.as_mut()?.next(&self.mechanism, at)?;

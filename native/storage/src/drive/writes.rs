@@ -1,8 +1,8 @@
-//! The service of writes, and what they leave to be written.
+//! The service of writes, and the data that they leave to be written.
 
 use super::{Access, Drive, Run, Service};
 
-/// What is in the buffer to be written, and when it will be.
+/// Buffered data to be written, and the end of its writing.
 #[derive(Clone, Copy, Debug)]
 pub struct Dirty {
     segment: u64,
@@ -32,12 +32,12 @@ impl Drive {
         };
         let from = begin + overhead + queue;
         let at = from.max(self.mechanism.free());
-        let taken = from + sectors * self.per_sector;
-        let (first, written) = self.write_medium(sector, sectors, (from, at, taken));
+        let received = from + sectors * self.per_sector;
+        let (first, written) = self.write_medium(sector, sectors, (from, at, received));
         let (segment, start) = self.hold(sector, sectors, goes_on);
         if early {
             self.dirty = Some(Dirty { segment, start, end: sector + sectors, until: written });
-            return Service { queue, overhead, bus: taken - from, ..Service::default() };
+            return Service { queue, overhead, bus: received - from, ..Service::default() };
         }
         Service {
             queue: queue + (at - from),
@@ -45,18 +45,18 @@ impl Drive {
             seek: first.seek,
             rotation: first.rotation,
             transfer: written - first.start,
-            bus: taken.saturating_sub(written),
+            bus: received.saturating_sub(written),
         }
     }
 
-    /// Whether a write goes on where one ends that waits for the medium, and fits in behind it.
+    /// Whether a write continues one that waits for the medium, and fits in behind it.
     fn goes_on(&self, dirty: &Dirty, sector: u64, sectors: u64) -> bool {
         let fits = sector + sectors - dirty.start.min(sector) <= self.rules.segment_sectors;
         self.rules.combine_writes && dirty.end == sector && fits
     }
 
-    /// Hold what is written in the segment that it goes on in, or in one of its own; return that,
-    /// and the first sector in it that waits for the medium.
+    /// Store written sectors in the segment that they continue, or in a new one; return that, and
+    /// its first sector that waits for the medium.
     fn hold(&mut self, sector: u64, sectors: u64, goes_on: Option<Dirty>) -> (u64, u64) {
         match goes_on {
             Some(dirty) => {
@@ -67,20 +67,20 @@ impl Drive {
         }
     }
 
-    /// Write sectors, whose first comes at time `from` and whose last is there at time `taken`; the
-    /// arm sets out at time `at`. Return the first run, and when all is written.
+    /// Write sectors; the first comes at time `from`, the last is there at time `received`, and the
+    /// arm leaves at time `at`. Return the first run, and the end of the write.
     ///
-    /// The first is written so late that none has to be waited for.
+    /// The first is written late enough for all others to follow without a wait.
     pub(super) fn write_medium(
         &mut self,
         sector: u64,
         sectors: u64,
-        (from, at, taken): (u64, u64, u64),
+        (from, at, received): (u64, u64, u64),
     ) -> (Run, u64) {
         let access = Access { write: true, unordered: self.rules.zero_latency_writes };
         let place = self.mechanism.geometry().place(sector);
         let others = self.mechanism.time(&place, sectors - 1);
-        let there = (from + self.per_sector).max(taken.saturating_sub(others));
+        let there = (from + self.per_sector).max(received.saturating_sub(others));
         let first = self.mechanism.pass(sector, sectors, at, there, access);
         let mut run = first;
         let mut done = run.sectors;

@@ -1,13 +1,13 @@
-//! Requests of a trace that wait for one another.
+//! Requests of a trace that depend on one another.
 
 use super::Issue;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Of the requests that are not done, the oldest so many may be issued (Hsu and Smith).
+/// Number of oldest unfinished requests that may be issued (Hsu and Smith).
 pub const WINDOW: usize = 64;
 
-/// When a request came in a trace, and when it was done there, in nanoseconds.
+/// Arrival and completion of a request in a trace, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traced {
     /// When it came.
@@ -19,13 +19,13 @@ pub struct Traced {
 /// The issue model of Hsu and Smith, "The performance impact of I/O optimizations and disk
 /// improvements", IBM J. R&D 48(2), 2004.
 ///
-/// A request comes when that is done which was done last before it came in the trace, and its issuer
-/// has thought for as long as there. The oldest [`WINDOW`] that are not done are considered.
+/// A request is issued after its parent, which completed last before its arrival in the trace, and
+/// the same think time as there. Only the oldest [`WINDOW`] unfinished requests are considered.
 #[derive(Clone, Debug)]
 pub struct Dependent {
     parents: Vec<Option<usize>>,
     thinks: Vec<u64>,
-    /// When each was done.
+    /// Completion times.
     done: Vec<Option<u64>>,
     children: Vec<Vec<usize>>,
     /// Considered, but the parent is not done.
@@ -35,8 +35,7 @@ pub struct Dependent {
 }
 
 impl Dependent {
-    /// The requests of a trace, in the order of their arrival; `scale` tells how long an issuer thinks
-    /// who thought for so many nanoseconds.
+    /// The requests of a trace, in the order of arrival; `scale` maps think times.
     pub fn new(traced: &[Traced], scale: impl Fn(u64) -> u64) -> Self {
         let parents = parents(traced);
         let first = traced.first().map_or(0, |own| own.arrival);
@@ -103,7 +102,7 @@ impl Issue for Dependent {
     }
 }
 
-/// For each request the one that was done last before it came; of several the last in the trace.
+/// For each request the one that completed last before its arrival; the last in the trace on ties.
 fn parents(traced: &[Traced]) -> Vec<Option<usize>> {
     let mut by_completion: Vec<usize> = (0..traced.len()).collect();
     by_completion.sort_by_key(|&number| (traced[number].completion, number));
@@ -115,8 +114,8 @@ fn parents(traced: &[Traced]) -> Vec<Option<usize>> {
     traced.iter().map(before).collect()
 }
 
-/// How long somebody thinks, who thought for so many nanoseconds, before a machine that is `faster`
-/// times as fast (section 2 of Hsu and Smith; infinite: all that depends on the machine is gone).
+/// Think time on a machine that is `faster` times as fast (section 2 of Hsu and Smith; infinite:
+/// the part that depends on the machine vanishes).
 pub fn scaled(think: u64, faster: f64) -> u64 {
     let milliseconds = think as f64 / 1e6;
     let part = (1.0 / (0.0857 * milliseconds + 0.0105)).min(1.0);
@@ -131,7 +130,7 @@ mod tests {
         times.iter().map(|&(arrival, completion)| Traced { arrival, completion }).collect()
     }
 
-    /// When requests come that each take a time, beside one another.
+    /// Arrivals of overlapping requests with given times.
     fn arrivals(times: &[(u64, u64)], service: &[u64]) -> Vec<u64> {
         let mut issue = Dependent::new(&traced(times), |think| think);
         let mut came = vec![0; times.len()];

@@ -1,9 +1,9 @@
-//! Who asks when: the issue model of a load.
+//! Issue models: when requests come.
 //!
-//! - [`Open`]: at the times of a trace, whatever becomes of what was asked before.
-//! - [`Population`]: clients, each of which thinks after an answer and asks again.
-//! - [`Dependent`]: a request of a trace waits for the one that was done last before it came there.
-//! - [`Streams`]: several that know nothing of one another.
+//! - [`Open`]: at the times of a trace, regardless of answers.
+//! - [`Population`]: clients with think time between an answer and the next request.
+//! - [`Dependent`]: a request waits for the one that completed last before it in the trace.
+//! - [`Streams`]: several independent models.
 
 mod dependent;
 mod open;
@@ -15,14 +15,14 @@ pub use open::Open;
 pub use population::Population;
 pub use streams::Streams;
 
-/// An issue model. Requests are called by numbers.
+/// An issue model. Requests are numbered.
 pub trait Issue {
-    /// The request that comes next, and when, unless something is done before that.
+    /// The next request and its time, unless another one completes before.
     fn next(&mut self) -> Option<(u64, usize)>;
 
     /// Take that request.
     fn issue(&mut self);
 
-    /// Take note that a request was done at a time, not before the last that was taken or done.
+    /// Record a completion, not before the last request or completion.
     fn done(&mut self, number: usize, at: u64);
 }

@@ -1,8 +1,8 @@
-//! Requests that come when they came in a trace.
+//! Requests at the times of a trace.
 
 use super::Issue;
 
-/// Requests that come at given times, whatever becomes of those before: nobody waits for an answer.
+/// Requests at given times, regardless of answers.
 #[derive(Clone, Debug)]
 pub struct Open {
     arrivals: Vec<u64>,

@@ -3,10 +3,9 @@
 use super::Issue;
 use crate::events::Events;
 
-/// Clients of which each has one request outstanding, and thinks between the answer and the next.
+/// Clients, each with one outstanding request, and think time between the answer and the next.
 ///
-/// Request `i` is the next of the client that asks first then; it is thought about before it for
-/// `think(i)`.
+/// Request `i` goes to the client that is ready first; its think time is `think(i)`.
 pub struct Population<T> {
     clients: Events<()>,
     think: T,
@@ -16,7 +15,7 @@ pub struct Population<T> {
 }
 
 impl<T: FnMut(usize) -> u64> Population<T> {
-    /// So many clients, who ask `most` times in all, and begin with thinking.
+    /// A number of clients with `most` requests in all, which begin with thinking.
     pub fn new(clients: usize, most: usize, think: T) -> Self {
         let mut own = Self { clients: Events::default(), think, issued: 0, most, drawn: 0 };
         for _ in 0..clients {

@@ -1,4 +1,4 @@
-//! Streams of requests that know nothing of one another.
+//! Independent streams of requests.
 
 use super::Issue;
 
@@ -10,7 +10,7 @@ pub struct Streams<I> {
 }
 
 impl<I: Issue> Streams<I> {
-    /// Models, each with how many requests it has.
+    /// Models, each with its number of requests.
     pub fn new(all: impl IntoIterator<Item = (I, usize)>) -> Self {
         let (mut own, mut first, mut next) = (Vec::new(), Vec::new(), 0);
         for (stream, requests) in all {

@@ -1,4 +1,4 @@
-//! Requests that belong together.
+//! Episodes: requests that belong together.
 
 use super::random::Random;
 use super::recent::Recent;
@@ -9,25 +9,25 @@ use crate::drive::Request;
 /// Blocks of the unit that requests are scattered over: 64 KiB.
 const UNIT: u64 = 16;
 
-/// Of how many episodes new ones are near one.
+/// Number of recent episodes near which new ones may begin.
 const LATE: f64 = 512.0;
 
-/// How far what is near is at most: a part of the storage.
+/// Greatest distance of a near episode: a part of the storage.
 const NEAR: f64 = 1.0 / 320.0;
 
-/// Uses that are remembered.
+/// Number of uses that are remembered.
 const ROOM: usize = 1 << 16;
 
-/// Requests that belong together. Those that come again are the same.
+/// Requests that belong together. A repeated episode is the same.
 #[derive(Clone, Copy, Debug)]
 pub struct Episode {
     /// Its first block, or that of the unit.
     block: u64,
     /// Blocks of each request.
     size: u64,
-    /// How many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// By what chance they are scattered, if they are.
+    /// Seed of their scattering, if they are scattered.
     scattered: Option<u64>,
 }
 
@@ -36,13 +36,13 @@ pub struct Episodes<'a> {
     places: &'a Places,
     write: bool,
     recent: Recent<Episode>,
-    /// After how many others the last came again, if it did.
+    /// Reuse depth of the last one, if it was a repeat.
     drawn: Option<u64>,
-    /// Blocks of what was before the first.
+    /// Blocks of the history before the first.
     before: u64,
-    /// Where a stream's storage begins, and how many blocks it has.
+    /// First block and size of a stream's storage.
     storage: (u64, u64),
-    /// Of how many streams this is one.
+    /// Number of streams.
     streams: u64,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Episodes<'a> {
         Self { places, write, recent: Recent::new(ROOM), drawn: None, before: 0, storage, streams }
     }
 
-    /// Requests of an episode in the mean.
+    /// Mean number of requests of an episode.
     pub fn mean(&self) -> f64 {
         let own = self.places;
         let single = 1.0 - own.runs - own.scattered;
@@ -60,7 +60,7 @@ impl<'a> Episodes<'a> {
 
     /// The next episode.
     pub fn next(&mut self, random: &mut Random) -> Episode {
-        // As deep as the one before lies what came after it the last time.
+        // At the depth of the previous one lies its last successor.
         if !random.happens(self.places.in_order) {
             self.drawn = self.depth(random);
         }
@@ -70,7 +70,7 @@ impl<'a> Episodes<'a> {
         episode
     }
 
-    /// An episode of before the first one.
+    /// An episode of the history.
     pub fn before(&mut self, random: &mut Random) -> Option<Episode> {
         if self.before >= self.places.history_blocks / self.streams {
             return None;
@@ -94,13 +94,13 @@ impl<'a> Episodes<'a> {
         })
     }
 
-    /// Blocks of an episode in the mean, about.
+    /// Mean number of blocks of an episode, about.
     fn blocks(&self) -> f64 {
         let request = self.places.small + (1.0 - self.places.small) * 7.5;
         self.mean() * request
     }
 
-    /// How many episodes came since, if one comes again.
+    /// The reuse depth of an episode, if it is a repeat.
     fn depth(&self, random: &mut Random) -> Option<u64> {
         let drawn = random.unit();
         let (mut low, mut below) = (1.0, 0.0);
@@ -115,7 +115,7 @@ impl<'a> Episodes<'a> {
         None
     }
 
-    /// An episode that did not come before.
+    /// A new episode.
     fn fresh(&self, random: &mut Random) -> Episode {
         let own = self.places;
         let size = if random.happens(own.small) { 1 } else { 2 << random.below(4) };
@@ -136,8 +136,8 @@ impl<'a> Episodes<'a> {
         Episode { block: block.max(first), size, requests, scattered }
     }
 
-    /// Where a new episode begins, before a block: near one of those that took place lately, the later
-    /// the likelier, or at any distance from it.
+    /// The position of a new episode, ending before a block: near a recent one, with a preference
+    /// for later ones, or at any distance.
     fn place(&self, end: u64, random: &mut Random) -> u64 {
         let (first, blocks) = self.storage;
         let anywhere = |random: &mut Random| first + random.below(end - first);
@@ -149,14 +149,14 @@ impl<'a> Episodes<'a> {
         let forward = random.happens(0.5);
         let sides = [other.block + far, other.block.wrapping_sub(far)];
         let inside = |block: &u64| (first..end).contains(block);
-        // What would lie outside lies as far on the other side.
+        // A position outside is mirrored to the other side.
         let [one, other] = if forward { sides } else { [sides[1], sides[0]] };
         [one, other].into_iter().find(inside).unwrap_or_else(|| anywhere(random))
     }
 }
 
 impl Episode {
-    /// How many blocks it has, about as many as are different.
+    /// Number of its blocks, about as many as are different.
     fn blocks(&self) -> u64 {
         match self.scattered {
             None => self.requests * self.size,
@@ -195,7 +195,7 @@ mod tests {
         (0..20_000).map(|_| episodes.next(&mut random).block).collect()
     }
 
-    /// The share of blocks that are near one of so many before.
+    /// The share of blocks that are near one of `late` earlier ones.
     fn near_late(blocks: &[u64], late: usize) -> f64 {
         let reach = (NEAR * STORAGE.1 as f64) as u64;
         let near = |own: &[u64]| own[..late].iter().any(|other| other.abs_diff(own[late]) <= reach);

@@ -1,4 +1,4 @@
-//! A load of a shape.
+//! Generating a load.
 
 use super::episodes::Episodes;
 use super::pace::{Machine, GAP};
@@ -10,13 +10,13 @@ use crate::issue::{scaled, Dependent, Open, Streams, Traced};
 /// Requests of a load, one stream after the other.
 #[derive(Clone, Debug)]
 pub struct Load {
-    /// What they ask for.
+    /// The requests.
     pub requests: Vec<Request>,
-    /// How many of those that come first are not counted.
+    /// Number of first ones that are not counted.
     pub warm_up: usize,
-    /// What was asked for before the first, the oldest first.
+    /// Requests before the first, the oldest first.
     pub history: Vec<Request>,
-    /// When requests came and were done, by stream.
+    /// Arrivals and completions of requests, by stream.
     traced: Vec<Vec<Traced>>,
     faster: f64,
 }
@@ -57,13 +57,13 @@ impl Load {
         Ok(own)
     }
 
-    /// Who asks when: as in the trace, on the machine on which the load is replayed.
+    /// Issue model: dependent as in the trace, on the replaying machine.
     pub fn issue(&self) -> Streams<Dependent> {
         let think = |think| scaled(think, self.faster);
         Streams::new(self.traced.iter().map(|own| (Dependent::new(own, think), own.len())))
     }
 
-    /// Who asks when: at the times of the trace, whatever becomes of what was asked before.
+    /// Issue model: at the times of the trace.
     pub fn open(&self) -> Streams<Open> {
         let arrivals = |own: &Vec<Traced>| own.iter().map(|own| own.arrival).collect();
         Streams::new(self.traced.iter().map(|own| (Open::new(arrivals(own)), own.len())))
@@ -83,7 +83,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Add an episode of reads and one of writes to what was before, as long as there was any.
+    /// Add an episode of reads and one of writes to the history, as long as any remain.
     fn before(&mut self, history: &mut Vec<Request>) {
         for own in [&mut self.reads, &mut self.writes] {
             if let Some(episode) = own.before(&mut self.random) {
@@ -92,7 +92,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Add so many requests; return when they came and were done.
+    /// Add `count` requests; return their arrivals and completions.
     fn requests(&mut self, count: usize, all: &mut Vec<Request>) -> Vec<Traced> {
         let mut traced = Vec::with_capacity(count);
         let end = all.len() + count;
@@ -119,11 +119,11 @@ impl<'a> Stream<'a> {
         traced
     }
 
-    /// The share of episodes that read, for as many requests to read as should.
+    /// The share of episodes that read, to get the wanted share of requests.
     fn share_of_reads(&self) -> f64 {
         let (shape, pace) = (self.shape, &self.shape.pace);
         let reads = shape.read_share / self.reads.mean();
-        // A flush takes the place of an episode and of those that would have taken place with it.
+        // A flush replaces an episode and those that would have overlapped with it.
         let (median, deviation) = pace.flush;
         let mean = median * (deviation * deviation / 2.0).exp();
         let flush = 1.0 + pace.flushes * mean * (1.0 - pace.together);
@@ -134,7 +134,7 @@ impl<'a> Stream<'a> {
     /// Write many episodes at once.
     fn flush(&mut self, all: &mut Vec<Request>, traced: &mut Vec<Traced>) {
         let (median, deviation) = self.shape.pace.flush;
-        // More than there are requests is as good as all of them.
+        // More than the number of requests has no further effect.
         let most = self.shape.requests as u64;
         let episodes = self.random.log_normal(median, deviation).round() as u64;
         for _ in 0..episodes.clamp(1, most.max(1)) {
@@ -144,7 +144,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Let an episode take place, and with it those of other processes, which do not wait for it.
+    /// Run an episode together with those of other processes, which do not wait for it.
     fn together(
         &mut self,
         write: bool,
@@ -171,7 +171,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Whether an episode writes, as another does in a share of cases, and by chance in the others.
+    /// Whether an episode writes: like another one in a share of cases, else at random.
     fn kind(&mut self, other: bool, alike: f64, reads: f64) -> bool {
         if self.random.happens(alike) {
             return other;
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::load::{Pace, Places};
 
-    /// Single writes, of which each is one of a flush.
+    /// Single writes, each of them in a flush.
     fn shape(flush: (f64, f64)) -> Shape {
         let places = Places {
             small: 1.0,
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// How many requests each flush of a load has: those within less than a millisecond.
+    /// Number of requests of each flush of a load: those within less than a millisecond.
     fn flushes(flush: (f64, f64)) -> Vec<usize> {
         let load = Load::new(&shape(flush), 5).unwrap();
         let apart = |pair: &[Traced]| pair[1].arrival - pair[0].arrival < 1_000_000;

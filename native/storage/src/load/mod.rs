@@ -1,8 +1,8 @@
-//! Loads made up by chance, in the manner of those that were traced (Hsu and Smith, section 2).
+//! Random loads, in the manner of traced ones (Hsu and Smith, section 2).
 //!
-//! - [`Shape`]: what a load is like.
-//! - [`Load`]: its requests, when each came and was done on the machine on which it would have been
-//!   traced, and what had been read and written before.
+//! - [`Shape`]: parameters of a load.
+//! - [`Load`]: its requests, their arrivals and completions on the traced machine, and the history
+//!   before.
 
 mod episodes;
 mod generate;

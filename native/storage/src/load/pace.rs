@@ -1,20 +1,20 @@
-//! When requests come, and are done, on the machine on which a load would have been traced.
+//! Arrivals and completions of requests on the traced machine.
 
 use super::random::Random;
 use super::shape::Pace;
 use crate::issue::Traced;
 
-/// Between requests of which none waits for the other, in milliseconds.
+/// Milliseconds between independent requests.
 pub const GAP: f64 = 0.3;
 
-/// A machine with one drive, which serves requests as they come.
+/// A machine with one drive, which serves requests in the order of arrival.
 pub struct Machine<'a> {
     pace: &'a Pace,
-    /// When the last request came.
+    /// Arrival of the last request.
     pub came: f64,
-    /// When the last request was done that anybody waits for.
+    /// Completion of the last synchronous request.
     done: f64,
-    /// When its drive has nothing to do.
+    /// Time at which its drive is idle.
     free: f64,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Machine<'a> {
         Self { pace, came: 0.0, done: 0.0, free: 0.0 }
     }
 
-    /// Let requests come only so long after the last was done that anybody waits for.
+    /// Wait for a random time after the last synchronous completion.
     pub fn wait(&mut self, (median, deviation): (f64, f64), random: &mut Random) {
         self.came = self.came.max(self.done) + random.log_normal(median, deviation);
     }
@@ -36,7 +36,7 @@ impl<'a> Machine<'a> {
         traced
     }
 
-    /// When a process sends its next request, after one that came and was done just now.
+    /// The arrival of a process's next request, after the last one.
     pub fn next(&self, write: bool, random: &mut Random) -> f64 {
         let pace = self.pace;
         let share = if write { pace.asynchronous_writes } else { pace.asynchronous_reads };
@@ -47,7 +47,7 @@ impl<'a> Machine<'a> {
         self.free + random.log_normal(median, deviation)
     }
 
-    /// Serve a request that comes right after the one before, and that nobody waits for.
+    /// Serve an asynchronous request right after the one before.
     pub fn flush(&mut self, random: &mut Random) -> Traced {
         self.came += GAP;
         self.take(random)

@@ -1,9 +1,9 @@
-//! Chance.
+//! Random numbers for loads.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Numbers by chance; the same for the same seed.
+/// Random numbers from a seed.
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
@@ -11,17 +11,17 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// From 0 up to, but not, 1.
+    /// A number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / 2f64.powi(53)
     }
 
-    /// Whether something happens that has a probability.
+    /// Whether an event with a probability happens.
     pub fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// From 0 up to, but not, a number above 0.
+    /// A number in [0, end), for an end above 0.
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(end)) >> 64) as u64
     }
@@ -34,8 +34,8 @@ impl Random {
         1 + ((1.0 - self.unit()).ln() / (1.0 - 1.0 / mean).ln()) as u64
     }
 
-    /// 1 or more, with a mean, and a long tail: what is beyond 1 is log-normally distributed with a
-    /// coefficient of variation of 2.1, as lengths of runs are in HP's week of 1992
+    /// 1 or more, with a mean and a long tail: the excess over 1 is log-normal with a coefficient
+    /// of variation of 2.1, as are lengths of runs in HP's week of 1992
     /// (`benchmarks/storage_places.py`).
     pub fn long_tailed(&mut self, mean: f64) -> u64 {
         const DEVIATION: f64 = 1.3;
@@ -43,7 +43,7 @@ impl Random {
         1 + (self.log_normal(median, DEVIATION).round() as u64).min(1000)
     }
 
-    /// Log-normally distributed, with a median and the deviation of the logarithm.
+    /// A log-normal number, with a median and the deviation of the logarithm.
     pub fn log_normal(&mut self, median: f64, deviation: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         let angle = std::f64::consts::TAU * self.unit();

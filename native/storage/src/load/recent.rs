@@ -1,10 +1,10 @@
-//! What was asked for lately, by how much has been asked for since.
+//! Recent uses, indexed by the size of later ones.
 
-/// Things in the order of their last use, each with a size. One is found by how much of others was used
-/// since; that takes the logarithm of their number.
+/// Things in the order of their last use, each with a size. Finding one by the size of all later
+/// ones takes logarithmic time.
 #[derive(Clone, Debug)]
 pub struct Recent<T> {
-    /// Things by when they were used last; those that were used again are of size 0.
+    /// Things by their last use; those used again have size 0.
     things: Vec<(T, u64)>,
     /// Sums of sizes (Fenwick, "A new data structure for cumulative frequency tables", 1994).
     sums: Vec<u64>,
@@ -12,7 +12,7 @@ pub struct Recent<T> {
 }
 
 impl<T: Copy> Recent<T> {
-    /// Room for so many uses, a power of two, until what has been used again is swept out.
+    /// Room for a number of uses, a power of two, until the next sweep.
     pub fn new(room: usize) -> Self {
         let room = room.next_power_of_two();
         Self { things: Vec::with_capacity(room), sums: vec![0; room + 1], total: 0 }
@@ -28,7 +28,7 @@ impl<T: Copy> Recent<T> {
         self.total += size;
     }
 
-    /// The thing since whose use so much of others was used; none if there never was so much.
+    /// The thing with this size of later uses; none if there never was that much.
     pub fn at(&self, depth: u64) -> Option<T> {
         self.find(depth).map(|at| self.things[at].0)
     }
@@ -58,16 +58,16 @@ impl<T: Copy> Recent<T> {
         Some(at).filter(|&at| at < self.things.len())
     }
 
-    /// Forget the older half of all, and leave no place to what was used again.
+    /// Drop the older half, and the slots of things used again.
     fn sweep(&mut self) {
         let room = self.sums.len() - 1;
-        let mut kept: Vec<(T, u64)> = std::mem::replace(&mut self.things, Vec::with_capacity(room));
-        kept.retain(|own| own.1 > 0);
-        let gone = kept.len().saturating_sub(room / 2);
-        kept.drain(..gone);
+        let mut live: Vec<(T, u64)> = std::mem::replace(&mut self.things, Vec::with_capacity(room));
+        live.retain(|own| own.1 > 0);
+        let gone = live.len().saturating_sub(room / 2);
+        live.drain(..gone);
         self.sums.fill(0);
         self.total = 0;
-        for (thing, size) in kept {
+        for (thing, size) in live {
             self.push(thing, size);
         }
     }
@@ -96,16 +96,16 @@ mod tests {
                 since += own.1;
                 since > depth
             });
-            let taken = at.map(|at| list.remove(at));
-            // What the sweep forgot is what lies deeper than half of the room.
+            let thing = at.map(|at| list.remove(at));
+            // The sweep dropped all that lies deeper than half of the room.
             let seen = recent.at(depth);
             let found = recent.take(depth);
             assert_eq!(seen, found);
             if list.len() < 30 {
-                assert_eq!(found, taken.map(|own| own.0), "{number}");
+                assert_eq!(found, thing.map(|own| own.0), "{number}");
             }
             if list.len() < 25 {
-                let size = taken.map_or(1 + random.below(6), |own| own.1);
+                let size = thing.map_or(1 + random.below(6), |own| own.1);
                 list.push((number, size));
                 recent.push(number, size);
             }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_older_half_is_forgotten_when_there_is_no_room() {
+    fn the_older_half_is_dropped_when_there_is_no_room() {
         let mut recent = Recent::new(8);
         for number in 0..9 {
             recent.push(number, 1);

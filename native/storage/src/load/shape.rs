@@ -1,74 +1,73 @@
-//! What a load is like.
+//! Parameters of a load.
 
 use serde::Deserialize;
 
-/// What a load is like. Areas are in blocks of 4 KiB.
+/// Parameters of a load. Areas are in blocks of 4 KiB.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Streams of requests that know nothing of one another, each with a part of the storage.
+    /// Independent streams of requests, each with a part of the storage.
     pub streams: u64,
     /// Requests of all of them.
     pub requests: usize,
-    /// How many of them, of those that come first, are not counted.
+    /// Number of first ones that are not counted.
     pub warm_up: usize,
-    /// Storage that is in use.
+    /// Storage in use.
     pub storage_blocks: u64,
     /// The share of requests that read.
     pub read_share: f64,
-    /// Where reads go.
+    /// Positions of reads.
     pub reads: Places,
-    /// Where writes go.
+    /// Positions of writes.
     pub writes: Places,
-    /// When requests come.
+    /// Timing of requests.
     pub pace: Pace,
-    /// By how many times the machine is faster on which the load is replayed; none: infinitely.
+    /// Speed of the replaying machine relative to the traced one; none: infinite.
     pub faster: Option<f64>,
 }
 
-/// Where requests go, in episodes: runs, requests scattered over an aligned unit of 64 KiB, and single
-/// ones, of which there is what remains.
+/// Positions of requests, in episodes: runs, requests scattered over an aligned unit of 64 KiB, and
+/// single ones, which are the rest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Places {
-    /// The share of episodes with requests of one block; others have 2, 4, 8 or 16, each as often.
+    /// The share of episodes with requests of one block; others have 2, 4, 8 or 16, equally often.
     pub small: f64,
-    /// The share that are runs.
+    /// The share of runs.
     pub runs: f64,
-    /// Requests of a run in the mean, with a long tail.
+    /// Mean number of requests of a run, with a long tail.
     pub run_length: f64,
-    /// The share that are scattered.
+    /// The share of scattered ones.
     pub scattered: f64,
-    /// Requests of a scattered one in the mean, geometrically distributed.
+    /// Mean number of requests of a scattered one, geometrically distributed.
     pub scatter_length: f64,
-    /// The share of new episodes that are near a late one: at a distance whose logarithm is uniformly
-    /// distributed up to a small part of the storage. Others are as far as the whole storage.
+    /// The share of new episodes near a recent one: the logarithm of the distance is uniform up to
+    /// a small part of the storage. Others are anywhere in the storage.
     pub near: f64,
-    /// The share of episodes that are new if the one before was, or come again after as many others: in
-    /// the order in which they came the last time.
+    /// The share of episodes that are new if the one before was, or repeat at the same depth: in
+    /// the order of their last use.
     pub in_order: f64,
-    /// How often an episode comes again, by how much of others came since; rising.
+    /// Cumulative distribution of reuse depths; ascending.
     pub again: Vec<Depth>,
-    /// How much was asked for before the first request.
+    /// Blocks requested before the first request.
     pub history_blocks: u64,
 }
 
-/// A point of a cumulative distribution, a straight line over the logarithm between two.
+/// A point of a cumulative distribution, linear in the logarithm between points.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Depth {
-    /// As much of others, of all streams together.
+    /// Blocks of other episodes, of all streams together.
     pub blocks: f64,
-    /// The share of episodes that come again after no more than that.
+    /// The share of episodes that repeat within that.
     pub share: f64,
 }
 
-/// When requests come, in milliseconds, on the machine on which the load would have been traced.
+/// Timing of requests, in milliseconds, on the traced machine.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pace {
-    /// What its drive takes for a request in the mean, exponentially distributed, beside half as much
-    /// for each.
+    /// The drive's mean time for a request, exponentially distributed, plus half as much for each.
     pub service_ms: f64,
     /// Between requests of an episode, from an answer: median and deviation of the logarithm.
     pub think_ms: (f64, f64),
@@ -78,30 +77,30 @@ pub struct Pace {
     pub idle_ms: (f64, f64),
     /// Episodes of a burst: median and deviation of the logarithm.
     pub burst: (f64, f64),
-    /// The share of episodes of a burst that read if the one before did, and write if it did; others do
-    /// either by chance.
+    /// The share of episodes of a burst with the same direction as the one before; others are
+    /// random.
     pub alike: f64,
-    /// The share of episodes that one of another process takes place with.
+    /// The share of episodes that overlap one of another process.
     pub together: f64,
-    /// The share of these that read if the first does, and write if it does.
+    /// The share of these with the same direction as the first.
     pub alike_beside: f64,
-    /// The share of reads that the next request of the process does not wait for.
+    /// The share of reads that the process's next request does not wait for.
     pub asynchronous_reads: f64,
     /// The same of writes.
     pub asynchronous_writes: f64,
-    /// The share of episodes of writes with which many are written at once.
+    /// The share of episodes of writes that are flushes of many.
     pub flushes: f64,
-    /// How many episodes that are: median and deviation of the logarithm.
+    /// Number of episodes of a flush: median and deviation of the logarithm.
     pub flush: (f64, f64),
 }
 
-/// A load that cannot be.
+/// An impossible load.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: expected {expected}")]
 pub struct ShapeError {
-    /// What of it.
+    /// The parameter.
     pub key: String,
-    /// What it should be.
+    /// Its range.
     pub expected: &'static str,
 }
 
@@ -117,7 +116,7 @@ fn share(value: f64, key: &str) -> Result<(), ShapeError> {
 }
 
 impl Shape {
-    /// Whether a load can be so.
+    /// Check that such a load is possible.
     pub fn check(&self) -> Result<(), ShapeError> {
         need((1..=1000).contains(&self.streams), "streams", "1 to 1000")?;
         need(self.requests <= 100_000_000, "requests", "0 to 100000000")?;

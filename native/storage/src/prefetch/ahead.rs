@@ -1,12 +1,12 @@
-//! Reading ahead.
+//! Fixed reading ahead.
 
 use super::{Fetch, Prefetcher};
 use std::ops::Range;
 
-/// So many sectors behind the missing ones are read, too; the read does not wait for them.
+/// Reads a number of sectors behind the missing ones; the read does not wait for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
 }
 

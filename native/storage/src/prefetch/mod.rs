@@ -1,9 +1,9 @@
-//! What is read beyond what was asked for (Hsu and Smith, section 4).
+//! Prefetching beyond the requested sectors (Hsu and Smith, section 4).
 //!
-//! - [`Nothing`]: not a sector.
-//! - [`Unit`]: the whole unit that the read lies in.
-//! - [`Ahead`]: so much behind the read.
-//! - [`Runs`]: the more behind it, the longer the run that it goes on.
+//! - [`Nothing`] prefetches nothing.
+//! - [`Unit`] prefetches the whole unit that the read lies in.
+//! - [`Ahead`] prefetches a fixed amount behind the read.
+//! - [`Runs`] prefetches more behind the read, the longer its run.
 
 mod ahead;
 mod nothing;
@@ -17,7 +17,7 @@ pub use unit::Unit;
 
 use std::ops::Range;
 
-/// What a read that is not in memory takes from the medium.
+/// The sectors to fetch from the medium for a miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetch {
     /// The sectors.
@@ -26,12 +26,12 @@ pub struct Fetch {
     pub until: u64,
 }
 
-/// Decides what is read beyond what was asked for.
+/// A prefetching policy.
 pub trait Prefetcher {
-    /// Take note of a read of sectors, wherever they are found.
+    /// Record a read of sectors, hit or miss.
     fn seen(&mut self, _sectors: &Range<u64>) {}
 
-    /// What to read for sectors that are missing.
+    /// The sectors to fetch for missing ones.
     fn fetch(&self, missing: &Range<u64>) -> Fetch;
 }
 

@@ -4,23 +4,23 @@ use super::{Fetch, Prefetcher};
 use crate::cache::Lru;
 use std::ops::Range;
 
-/// Segments of which the run is known.
+/// Number of segments with a known run.
 const DIRECTORY: usize = 64;
 
-/// Counts how many segments a run of reads has gone through; once there are `trigger` of them, `factor`
-/// times as much as the run is long is read behind what is missing.
+/// Counts the segments of a run of reads. From `trigger` segments on, it prefetches `factor` times
+/// the length of the run behind the missing sectors.
 #[derive(Clone, Debug)]
 pub struct Runs {
     segment: u64,
     trigger: u64,
     factor: u64,
     most: u64,
-    /// How long the run is that ends with a segment.
+    /// Length of the run that ends with a segment.
     runs: Lru<u64>,
 }
 
 impl Runs {
-    /// Segments of so many sectors, and at most so many that are read beyond what was asked for.
+    /// Segments of `segment` sectors, with at most `most` prefetched sectors.
     pub fn new(segment: u64, trigger: u64, factor: u64, most: u64) -> Self {
         Self { segment, trigger, factor, most, runs: Lru::default() }
     }

@@ -2,12 +2,11 @@
 
 use super::{Arm, Order, Waiting};
 
-/// The request of which the time until the head reaches it, less `weight` times that for which it has
-/// waited, is least (Jacobson and Wilkes, "Disk scheduling algorithms based on rotational position",
-/// HPL-CSP-91-7, 1991; Seltzer, Chen and Ousterhout, "Disk scheduling revisited", 1990). Of equals
-/// the one that came first.
+/// Selects the request with the least access time, less `weight` times its waiting time (Jacobson
+/// and Wilkes, "Disk scheduling algorithms based on rotational position", HPL-CSP-91-7, 1991;
+/// Seltzer, Chen and Ousterhout, "Disk scheduling revisited", 1990). The first to arrive wins ties.
 ///
-/// Only the first `depth` requests are looked at: so many the drive knows of.
+/// Only the first `depth` requests are considered: those that the drive knows.
 #[derive(Clone, Debug)]
 pub struct Aged {
     waiting: Vec<Waiting>,
@@ -21,12 +20,12 @@ impl Aged {
         Self { waiting: Vec::new(), weight, depth: depth.max(1) }
     }
 
-    /// Take those of which something holds, in the order in which they came.
+    /// Take those that satisfy a condition, in the order of arrival.
     pub fn take_where(&mut self, mut holds: impl FnMut(&Waiting) -> bool) -> Vec<Waiting> {
         self.waiting.extract_if(.., |own| holds(own)).collect()
     }
 
-    /// What a request costs, in nanoseconds: less than nothing if it has waited for long.
+    /// The cost of a request, in nanoseconds; negative after a long wait.
     fn cost(&self, waiting: &Waiting, now: u64, arm: &dyn Arm) -> f64 {
         let waited = now.saturating_sub(waiting.since) as f64;
         arm.reach(&waiting.request, now) as f64 - self.weight * waited

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 /// Upwards from the sector served last, then from the lowest.
 ///
-/// Requests for the same sector are served in the order in which they came. What comes to an empty
-/// queue belongs to the present pass wherever it is, as in the kernel: the pass is then over only when
-/// it has been served. (`subr_disk.c`; the kernel's marks for ordered requests are left out, for with
-/// soft updates there are none.)
+/// Requests for the same sector are served in the order of arrival. A request that comes to an
+/// empty queue belongs to the present pass wherever it is, as in the kernel: the pass then ends
+/// only after it. (`subr_disk.c`; the kernel's marks for ordered requests are omitted, because soft
+/// updates make none.)
 #[derive(Clone, Debug, Default)]
 pub struct Elevator {
     pass: BTreeMap<(u64, u64), Waiting>,

@@ -1,9 +1,9 @@
-//! The order in which requests that wait are served.
+//! Orders in which waiting requests are served.
 //!
-//! - [`Fcfs`]: that in which they came.
+//! - [`Fcfs`]: the order of arrival.
 //! - [`Elevator`]: FreeBSD's `bufqdisksort`.
 //! - [`NCscan`]: sweeps that nothing joins once they have begun.
-//! - [`Aged`]: the one that the head reaches soonest, less for having waited.
+//! - [`Aged`]: shortest access time first, with credit for waiting.
 //! - [`Tagged`]: a drive's own order behind a host's.
 
 mod aged;
@@ -20,35 +20,35 @@ pub use tagged::Tagged;
 
 use crate::drive::Request;
 
-/// A request that waits, called by a number.
+/// A waiting request, with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Its number.
     pub number: usize,
-    /// When it came, in nanoseconds.
+    /// Its arrival, in nanoseconds.
     pub since: u64,
-    /// What it asks for.
+    /// The request.
     pub request: Request,
 }
 
-/// Where the head is, and how soon it is elsewhere.
+/// The head's position, as access times.
 pub trait Arm {
     /// Nanoseconds from time `now` until the first sector of a request would begin to pass.
     fn reach(&self, request: &Request, now: u64) -> u64;
 }
 
-/// Requests that wait, and which of them is served next.
+/// A queue with an order of service.
 pub trait Order {
-    /// Let a request wait, which came after all before.
+    /// Add a request that came after all before.
     fn push(&mut self, waiting: Waiting);
 
     /// Take the one to serve next, at time `now`.
     fn pop(&mut self, now: u64, arm: &dyn Arm) -> Option<Waiting>;
 
-    /// How many wait.
+    /// Number of requests.
     fn len(&self) -> usize;
 
-    /// Whether none waits.
+    /// Whether it is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

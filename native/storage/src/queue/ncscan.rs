@@ -3,8 +3,8 @@
 use super::{Arm, Order, Waiting};
 use std::collections::BTreeMap;
 
-/// N-step CSCAN (Ellard and Seltzer, "NFS tricks and benchmarking traps", 2003, section 5.3): what
-/// comes during a sweep is sorted into the next one, so that none waits for more than two.
+/// N-step CSCAN (Ellard and Seltzer, "NFS tricks and benchmarking traps", 2003, section 5.3):
+/// arrivals during a sweep are sorted into the next one, so that none waits for more than two.
 #[derive(Clone, Debug, Default)]
 pub struct NCscan {
     sweep: BTreeMap<(u64, u64), Waiting>,

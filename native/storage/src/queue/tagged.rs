@@ -1,9 +1,9 @@
-//! A drive that has an order of its own, behind the host's.
+//! A drive's own order, behind the host's.
 
 use super::{Arm, Order, Waiting};
 
-/// Tagged queues: the host hands requests to the drive as they come, as long as the drive has room for
-/// them, and the drive chooses. Only what is too many for it waits in the host's order.
+/// Tagged queues: the host passes requests to the drive as they come, up to the drive's depth, and
+/// the drive chooses. The rest wait in the host's order.
 pub struct Tagged {
     host: Box<dyn Order>,
     drive: Box<dyn Order>,

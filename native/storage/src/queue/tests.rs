@@ -1,10 +1,10 @@
-//! The orders beside sorted lists that do the same slowly.
+//! The orders against slow versions with sorted lists.
 
 use super::*;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
-/// An arm that reaches sectors the sooner the nearer they are to one.
+/// An arm whose access times grow with the distance from a sector.
 struct Ruler(u64);
 
 impl Arm for Ruler {
@@ -13,10 +13,10 @@ impl Arm for Ruler {
     }
 }
 
-/// A list that is looked through anew each time.
+/// A list that is scanned at every choice.
 struct Slow<F>(Vec<Waiting>, F);
 
-/// What a slow order is told: when, and the sector served last.
+/// The choice of a slow order, from the time and the sector served last.
 type Pick = dyn FnMut(&[Waiting], u64, u64) -> usize;
 
 impl Slow<Box<Pick>> {
@@ -98,7 +98,7 @@ fn n_cscan_serves_sweeps_that_nothing_joins() {
 
 #[test]
 fn the_elevator_serves_upwards_and_begins_again_below() {
-    // What comes to an empty queue is of the pass wherever it is.
+    // An arrival at an empty queue belongs to the pass wherever it is.
     let mut order = Elevator::default();
     for (number, sector) in [30, 50, 40].into_iter().enumerate() {
         order.push(waiting(number, sector));

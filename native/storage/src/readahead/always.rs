@@ -2,7 +2,7 @@
 
 use super::{Read, Rule, MOST};
 
-/// Whatever is read, as much is read ahead as can be: what Ellard and Seltzer compare with.
+/// Always reads ahead as far as possible: the baseline of Ellard and Seltzer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Always;
 

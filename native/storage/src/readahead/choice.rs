@@ -1,4 +1,4 @@
-//! Which heuristic a server has, as configurations name it.
+//! A server's heuristic, as named in configurations.
 
 use super::{
     Always, Cursors, Default4, FreeBsd9, Heuristic, PerFile, Pool, Reorder, Rule, SlowDown,
@@ -16,9 +16,9 @@ pub enum Choice {
     Always,
     /// [`SlowDown`].
     SlowDown,
-    /// [`Cursors`]: at most so many a file.
+    /// [`Cursors`]: the most per file.
     Cursors(usize),
-    /// [`Pool`]: so many for all files.
+    /// [`Pool`]: the number for all files.
     Pool(usize),
     /// [`Reorder`]: its window in nanoseconds.
     Reorder(u64),
@@ -27,8 +27,8 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// Make it, with a table of files, or without: then nothing is ever forgotten. A pool of cursors
-    /// has no use for a table.
+    /// Make it, with a table of files, or without one, which remembers all files. A pool of cursors
+    /// needs no table.
     pub fn make(self, table: Option<TableRules>) -> Box<dyn Heuristic> {
         match self {
             Self::Default4 => with(Default4, table),

@@ -1,21 +1,21 @@
-//! Several places of a file at which it is read on.
+//! Several sequential positions in a file.
 
 use super::default4::Expected;
 use super::slowdown::slow_down;
 use super::{Read, Rule, NEAR};
 
-/// Ellard and Seltzer's cursors (section 7): up to so many places of a file, each of which is read on
-/// by the rule of [`SlowDown`](super::SlowDown).
+/// Ellard and Seltzer's cursors (section 7): several sequential positions in a file, each with the
+/// rule of [`SlowDown`](super::SlowDown).
 ///
-/// The paper leaves open how many there are, and which is meant if several are near: here the
-/// nearest, and of several as near the one used last.
+/// The paper leaves open their number and the choice among several near ones: here the nearest, and
+/// the most recently used on ties.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursors {
-    /// How many a file has at most, at least one.
+    /// Most cursors of a file, at least one.
     pub most: usize,
 }
 
-/// A place at which a file is read on.
+/// A sequential position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
     expected: Expected,
@@ -55,7 +55,7 @@ impl Rule for Cursors {
 }
 
 impl Known {
-    /// The cursor that a read is near to.
+    /// The cursor near a read.
     fn near(&mut self, read: &Read) -> Option<&mut Cursor> {
         let distance = |own: &Cursor| read.offset.abs_diff(own.expected.next);
         let nearest =

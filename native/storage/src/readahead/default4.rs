@@ -2,13 +2,13 @@
 
 use super::{Read, Rule, MOST};
 
-/// Counts calls that go on where the one before ended (`nfsrv_read`, FreeBSD 4.8).
+/// Counts calls that continue where the one before ended (`nfsrv_read`, FreeBSD 4.8).
 ///
-/// Any other read sets the count back to 1, and if it was there already, to 0.
+/// Any other read sets the count back to 1, and from there to 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Default4;
 
-/// Where a file's next read is expected, and how many went on so.
+/// The expected offset of a file's next read, and the sequential count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The end of the last read.
@@ -18,18 +18,18 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// That of a file of which nothing is known: one that is read from its beginning on is likely to
-    /// be read on.
+    /// The state of an unknown file: one that is read from its beginning is likely to be
+    /// sequential.
     pub fn begin(read: &Read) -> Self {
         Self { next: read.offset, count: if read.offset == 0 { 4 } else { 1 } }
     }
 
-    /// Whether a read goes on where the last one ended, or begins again with the file.
+    /// Whether a read continues the last one, or starts over with the file.
     pub fn continues(&self, read: &Read) -> bool {
         (read.offset == 0 && self.count > 0) || read.offset == self.next
     }
 
-    /// Count reads that go on.
+    /// Count sequential reads.
     pub fn more(&mut self, reads: u32) {
         self.count = (self.count + reads).min(MOST);
     }

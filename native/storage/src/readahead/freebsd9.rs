@@ -3,8 +3,8 @@
 use super::default4::Expected;
 use super::{Read, Rule};
 
-/// SlowDown come back: a read near the expected one leaves the count, one further away halves it
-/// (`nfsrv_sequential_heuristic`, 2011). It counts pieces of 16 KB, and what is near grows with the
+/// A variant of SlowDown: a read near the expected one leaves the count, one further away halves it
+/// (`nfsrv_sequential_heuristic`, 2011). It counts pieces of 16 KB, and nearness grows with the
 /// read.
 #[derive(Clone, Copy, Debug)]
 pub struct FreeBsd9 {
@@ -12,7 +12,7 @@ pub struct FreeBsd9 {
     pub block: u64,
 }
 
-/// Bytes that count once.
+/// Bytes of a counted piece.
 const PIECE: u64 = 16 * 1024;
 
 impl Rule for FreeBsd9 {

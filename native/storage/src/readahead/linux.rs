@@ -1,4 +1,4 @@
-//! Reading ahead as Linux does on demand.
+//! Linux's read-ahead on demand.
 
 use super::{Ahead, Held, Read};
 use std::collections::{HashMap, HashSet};
@@ -19,7 +19,7 @@ pub struct Linux {
     marks: HashSet<(u64, u64)>,
 }
 
-/// Pages of a file that are being read, the last `ahead` of them before anybody has asked.
+/// Pages of a file that are being read; nobody has requested the last `ahead` of them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
     start: u64,
@@ -30,22 +30,22 @@ struct Window {
 }
 
 impl Linux {
-    /// Reading at most so many bytes at a time, at least a page.
+    /// At most `most` bytes at a time, at least a page.
     pub fn new(most: u64) -> Self {
         Self { most: (most / PAGE).max(1), windows: HashMap::new(), marks: HashSet::new() }
     }
 
-    /// As NFS mounts of a read size in bytes had it before Linux 5.4: 15 reads.
+    /// The limit of NFS mounts with a read size before Linux 5.4: 15 reads.
     pub fn nfs_before_5_4(rsize: u64) -> Self {
         Self::new(15 * rsize)
     }
 
-    /// As NFS mounts have it since: 128 KB, as other file systems.
+    /// The limit of NFS mounts since: 128 KB, as for other file systems.
     pub fn nfs_since_5_4() -> Self {
         Self::new(128 * 1024)
     }
 
-    /// The first window for a read of so many pages.
+    /// The first window for a read of `pages` pages.
     fn first(&self, pages: u64) -> u64 {
         let up = pages.next_power_of_two();
         let times = match up {
@@ -56,14 +56,14 @@ impl Linux {
         up * times
     }
 
-    /// The window that follows one of so many pages.
+    /// The length of the window after one of `pages` pages.
     fn next(&self, pages: u64) -> u64 {
         let times = if pages < self.most / 16 { 4 } else { 2 };
         (pages * times).min(self.most)
     }
 
-    /// The window for a page that is marked, and so are pages behind it that `is_held`: none, if too
-    /// many are. All of it is ahead.
+    /// The window for a marked page, followed by pages that `is_held`: none, if too many are. The
+    /// whole window is ahead.
     fn go_on(
         &self,
         window: Window,
@@ -90,7 +90,7 @@ impl Linux {
             let length = self.first(pages.min(self.most));
             Window { start: page, pages: length, ahead: length.saturating_sub(pages), ..window }
         } else {
-            // A read at random: no more than it asks for, and no window behind it.
+            // A random read: only the requested pages, and no window behind it.
             Window { start: page, pages, ahead: 0, ..window }
         }
     }

@@ -1,9 +1,9 @@
-//! How a server notices that a file is read from one end to the other, so that it reads ahead.
+//! Detection of sequential reads by a server, for reading ahead.
 //!
-//! A [`Heuristic`] is told each read of each file, and says how sequentially the file is read: the
-//! count that [`crate::cluster`] reads ahead by. It consists of a [`Rule`], which is of one file,
-//! and of where the server keeps what the rule knows of each: a [`Table`], which ejects
-//! (`nfsheur`), or beside every file ([`PerFile`]).
+//! A [`Heuristic`] sees each read of each file, and returns how sequentially the file is read: the
+//! count that controls reading ahead in [`crate::cluster`]. It consists of a [`Rule`] for one file,
+//! and a store of the rule's state: a [`Table`], which ejects (`nfsheur`), or one state for every
+//! file ([`PerFile`]).
 //!
 //! - [`Default4`]: FreeBSD 4's.
 //! - [`Always`]: all reads are sequential.
@@ -12,7 +12,7 @@
 //! - [`Reorder`]: Ellard's thesis, chapter 5: reads are put in order for a while first.
 //! - [`FreeBsd9`]: FreeBSD's since 2011.
 //!
-//! Others have no count, and say themselves what is read ahead ([`Ahead`]):
+//! Others have no count, and decide themselves what to read ahead ([`Ahead`]):
 //!
 //! - [`Linux`]: the page cache's, with the limits that NFS mounts had and have.
 //! - [`Zfetch`]: OpenZFS's streams.
@@ -51,7 +51,7 @@ use std::ops::Range;
 /// The highest count, `IO_SEQMAX`.
 pub const MOST: u32 = 127;
 
-/// How near a read has to be to the expected one for [`SlowDown`], in bytes: eight blocks of NFS.
+/// Greatest distance in bytes from the expected read for [`SlowDown`]: eight blocks of NFS.
 pub const NEAR: u64 = 64 * 1024;
 
 /// A read of a file.
@@ -59,9 +59,9 @@ pub const NEAR: u64 = 64 * 1024;
 pub struct Read {
     /// Its first byte.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
-    /// When it came, in nanoseconds.
+    /// Its arrival, in nanoseconds.
     pub at: u64,
 }
 
@@ -72,28 +72,28 @@ impl Read {
     }
 }
 
-/// Says how sequentially files are read.
+/// Measures how sequentially files are read.
 pub trait Heuristic: Send + Sync {
-    /// Take note of a read of a file, which came after all before; return the count, 0 to [`MOST`].
+    /// Record a read of a file, which came after all before; return the count, 0 to [`MOST`].
     fn seen(&mut self, file: u64, read: &Read) -> u32;
 
-    /// How often what was known of a file had to make room for another.
+    /// Number of ejections of a file's state.
     fn ejected(&self) -> u64;
 }
 
-/// How sequentially one file is read, as far as its reads tell.
+/// Measures how sequentially one file is read.
 pub trait Rule: Send + Sync {
-    /// What is known of a file.
+    /// The state of a file.
     type Known: Clone + Send + Sync;
 
-    /// What is known of a file of which nothing is known, right before a read of it.
+    /// The state of an unknown file, right before a read of it.
     fn begin(&self, read: &Read) -> Self::Known;
 
-    /// Take note of a read; return the count.
+    /// Record a read; return the count.
     fn seen(&self, known: &mut Self::Known, read: &Read) -> u32;
 }
 
-/// A rule for the files that a table has room for.
+/// A rule for the files in a table.
 #[derive(Clone, Debug)]
 pub struct Tabled<R: Rule> {
     rule: R,
@@ -101,7 +101,7 @@ pub struct Tabled<R: Rule> {
 }
 
 impl<R: Rule> Tabled<R> {
-    /// Nothing is known of any file.
+    /// An empty table.
     pub fn new(rule: R, rules: TableRules) -> Self {
         Self { rule, table: Table::new(rules) }
     }
@@ -118,7 +118,7 @@ impl<R: Rule> Heuristic for Tabled<R> {
     }
 }
 
-/// A rule for all files: what is known is kept with each, as that of an open file is.
+/// A rule with a state for each file, like that of an open file.
 #[derive(Clone, Debug)]
 pub struct PerFile<R: Rule> {
     rule: R,
@@ -126,7 +126,7 @@ pub struct PerFile<R: Rule> {
 }
 
 impl<R: Rule> PerFile<R> {
-    /// Nothing is known of any file.
+    /// No file is known.
     pub fn new(rule: R) -> Self {
         Self { rule, known: HashMap::new() }
     }
@@ -143,15 +143,15 @@ impl<R: Rule> Heuristic for PerFile<R> {
     }
 }
 
-/// Which bytes of files are in memory, or on their way there.
+/// The bytes of files that are in memory, or on their way there.
 pub trait Held {
     /// Whether a byte of a file is.
     fn held(&self, file: u64, byte: u64) -> bool;
 }
 
-/// Says what is to be read of files beside what is asked for.
+/// A policy of reading ahead.
 pub trait Ahead: Send + Sync {
-    /// Take note of a read of a file; return which bytes to read into memory: none, if all that is
-    /// worthwhile is there or on its way. What is asked for is read in any case.
+    /// Record a read of a file; return the bytes to read into memory: none, if all worthwhile ones
+    /// are there or on their way. The requested bytes are read in any case.
     fn read(&mut self, file: u64, read: &Read, held: &dyn Held) -> Range<u64>;
 }

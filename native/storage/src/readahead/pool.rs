@@ -5,14 +5,14 @@ use super::slowdown::slow_down;
 use super::{Heuristic, Read, NEAR};
 use std::collections::BTreeMap;
 
-/// A pool of cursors, as Ellard and Seltzer ask for (section 8): a file that is read at many places
-/// has many, and there is no table of files. The one used least lately makes room.
+/// A pool of cursors, as Ellard and Seltzer propose (section 8): a file that is read at many
+/// positions has many, and there is no table of files. The least recently used is replaced.
 #[derive(Clone, Debug)]
 pub struct Pool {
     most: usize,
     /// By file and the end of the last read.
     cursors: BTreeMap<(u64, u64), Cursor>,
-    /// Their keys, by when they were used last.
+    /// Their keys, by last use.
     used: BTreeMap<u64, (u64, u64)>,
     reads: u64,
     ejected: u64,
@@ -31,7 +31,7 @@ impl Pool {
         Self { most: most.max(1), cursors, used, reads: 0, ejected: 0 }
     }
 
-    /// Where the cursor is that a read is nearest to, if it is near to any.
+    /// The position of the cursor nearest to a read, if any is near.
     fn near(&self, file: u64, offset: u64) -> Option<u64> {
         let before = self.cursors.range((file, 0)..=(file, offset)).next_back();
         let after = self.cursors.range((file, offset)..=(file, u64::MAX)).next();
@@ -45,7 +45,8 @@ impl Pool {
         Some(cursor)
     }
 
-    /// Let a cursor be where a read ended; one that was there before is the same stream, and gone.
+    /// Move a cursor to the end of a read; one that was there before is the same stream, and is
+    /// dropped.
     fn put(&mut self, key: (u64, u64), count: u32) {
         self.take(key);
         self.reads += 1;

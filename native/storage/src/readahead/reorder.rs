@@ -1,21 +1,21 @@
-//! Reads that are put in order before they are judged.
+//! Reads that are put in order before they are counted.
 
 use super::default4::Expected;
 use super::{Read, Rule};
 
-/// Ellard's window (thesis, section 5.2): reads of a file that came within a window of time are looked
-/// at in the order of their offsets.
+/// Ellard's window (thesis, section 5.2): reads of a file within a window of time are ordered by
+/// their offsets.
 ///
-/// A read that goes on where none ended is held back for that long, while reads that fill the gap
-/// may come; meanwhile the count is as it was. After that the file is taken to have been read out
-/// of order, as by [`Default4`](super::Default4).
+/// A read that does not continue another is held back for that long, in case others fill the gap;
+/// meanwhile the count stays. Then the read counts as out of order, as with
+/// [`Default4`](super::Default4).
 #[derive(Clone, Copy, Debug)]
 pub struct Reorder {
     /// The window in nanoseconds.
     pub window: u64,
 }
 
-/// How many reads of a file go on where one ended, if those within a window are put in order.
+/// Number of sequential reads of a file, after reordering within a window.
 pub fn sequential(reads: impl Iterator<Item = Read>, window: u64) -> u64 {
     let rule = Reorder { window };
     let mut known: Option<Known> = None;
@@ -26,13 +26,13 @@ pub fn sequential(reads: impl Iterator<Item = Read>, window: u64) -> u64 {
     known.map_or(0, |known| known.followed)
 }
 
-/// What is expected of a file, and the reads that are held back.
+/// The expected read of a file, and the reads that are held back.
 #[derive(Clone, Debug)]
 pub struct Known {
     expected: Expected,
     /// In the order of arrival.
     held: Vec<Read>,
-    /// How many went on where one ended.
+    /// Number of sequential reads.
     followed: u64,
 }
 
@@ -55,7 +55,7 @@ impl Rule for Reorder {
 }
 
 impl Known {
-    /// Count the reads that go on, one after the other.
+    /// Count consecutive sequential reads.
     fn follow(&mut self) {
         while let Some(place) = self.held.iter().position(|own| self.expected.continues(own)) {
             self.expected.more(1);
@@ -64,7 +64,7 @@ impl Known {
         }
     }
 
-    /// Take the first of the reads within a window for one out of order: that of the lowest offset.
+    /// Treat the held read of the lowest offset as out of order.
     fn give_up(&mut self) {
         let lowest = self.held.iter().enumerate().min_by_key(|(_, own)| own.offset);
         if let Some(place) = lowest.map(|(place, _)| place) {

@@ -1,4 +1,4 @@
-//! A rule that does not lose its head for a read that overtook another.
+//! A rule that tolerates reads that overtake others.
 
 use super::default4::Expected;
 use super::{Read, Rule, NEAR};
@@ -21,7 +21,7 @@ impl Rule for SlowDown {
     }
 }
 
-/// Take note of a read that leaves the count as it is if it is so near to the expected one.
+/// Record a read that leaves the count if it is within `near` of the expected one.
 pub fn slow_down(known: &mut Expected, read: &Read, near: u64) {
     if known.continues(read) {
         known.more(1);

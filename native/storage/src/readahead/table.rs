@@ -1,44 +1,44 @@
-//! The table of the files that a server knows something of: FreeBSD's `nfsheur`.
+//! The table of the files that a server knows: FreeBSD's `nfsheur`.
 
 use serde::Deserialize;
 
-/// How often a new entry counts as used, and each use of it: `NHUSE_INIT`, `NHUSE_INC`, `NHUSE_MAX`.
+/// Use counts of a new entry, per use, and at most: `NHUSE_INIT`, `NHUSE_INC`, `NHUSE_MAX`.
 const NEW: u32 = 64;
 const USE: u32 = 16;
 const MOST_USED: u32 = 2048;
 
-/// How a table is looked through.
+/// Parameters of a table.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct TableRules {
-    /// How many entries it has, at least one.
+    /// Number of entries, at least one.
     pub entries: usize,
-    /// How many are looked at for a file.
+    /// Number of entries that are probed for a file.
     pub probes: usize,
-    /// Where a file's are.
+    /// First entry of a file.
     pub slots: Slots,
-    /// Which one makes room.
+    /// Replacement policy.
     pub victim: Victim,
 }
 
-/// With which entry the search for a file begins.
+/// The first entry probed for a file.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Slots {
     /// The file's number, modulo the table's size: vnodes that were made one after the other.
     Consecutive,
-    /// Anywhere, the same for a file each time: vnodes that memory had room for here and there. The
-    /// number chooses where.
+    /// Random, but constant for a file: vnodes at arbitrary places in memory. The number is the
+    /// seed.
     Scattered(u64),
 }
 
-/// Which of the entries that were looked at makes room.
+/// Replacement policy among the probed entries.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Victim {
-    /// That which was used least often, where looking at an entry in vain takes one from its uses.
+    /// The least often used; each unsuccessful probe of an entry takes one from its uses.
     LeastUsed,
-    /// That which was used least lately, as papers say of `nfsheur`.
+    /// The least recently used, as papers describe `nfsheur`.
     LeastRecentlyUsed,
 }
 
@@ -59,7 +59,7 @@ impl TableRules {
     }
 }
 
-/// What is known of files, as far as there is room.
+/// States of files, within the capacity.
 #[derive(Clone, Debug)]
 pub struct Table<K> {
     rules: TableRules,
@@ -82,7 +82,7 @@ impl<K: Clone> Table<K> {
         Self { rules, entries, searches: 0, ejected: 0 }
     }
 
-    /// What is known of a file, which `begin` makes if nothing is.
+    /// The state of a file; `begin` makes that of an unknown one.
     pub fn entry(&mut self, file: u64, begin: impl FnOnce() -> K) -> &mut K {
         self.searches += 1;
         let place = self.search(file);
@@ -96,12 +96,12 @@ impl<K: Clone> Table<K> {
         &mut entry.known.get_or_insert_with(|| (file, begin())).1
     }
 
-    /// How often what was known of a file was forgotten for another.
+    /// Number of ejected states.
     pub fn ejected(&self) -> u64 {
         self.ejected
     }
 
-    /// The place of a file, or of what makes room for it: one of those looked at, or the next one.
+    /// The entry of a file, or the one to replace: one of the probed, or the next one.
     fn search(&mut self, file: u64) -> usize {
         let mut at = self.first(file);
         let mut victim = at;
@@ -138,7 +138,7 @@ impl<K: Clone> Table<K> {
     }
 }
 
-/// A number that looks drawn: the output function of splitmix64 (Steele, Lea and Flood, 2014).
+/// A well-mixed number: the output function of splitmix64 (Steele, Lea and Flood, 2014).
 fn scatter(file: u64, seed: u64) -> u64 {
     let mut mixed = file.wrapping_add(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! Reading ahead as OpenZFS does.
+//! OpenZFS's reading ahead.
 
 use super::{Ahead, Held, Read};
 use serde::Deserialize;
@@ -11,15 +11,14 @@ use std::ops::Range;
 pub struct ZfetchRules {
     /// Streams of a file at most (`zfetch_max_streams`).
     pub streams: usize,
-    /// How far ahead a stream is soon read, twice as far at each read until then.
+    /// Initial distance of reading ahead; it doubles at each read.
     pub min_distance: u64,
-    /// How far ahead it is read at most.
+    /// Greatest distance of reading ahead.
     pub max_distance: u64,
-    /// How far before its turn a read may come and belong to a stream (`zfetch_max_reorder`); 0, as
-    /// before OpenZFS 2.4: not at all.
+    /// Greatest gap of an early read that still belongs to a stream (`zfetch_max_reorder`); 0, as
+    /// before OpenZFS 2.4: none.
     pub max_reorder: u64,
-    /// Nanoseconds for which a stream is not read before another may have its place
-    /// (`zfetch_min_sec_reap`).
+    /// Idle nanoseconds after which a stream may be replaced (`zfetch_min_sec_reap`).
     pub min_reap: u64,
 }
 
@@ -36,7 +35,7 @@ impl ZfetchRules {
     pub const V2_2: Self = Self { max_reorder: 0, ..Self::V2_4 };
 }
 
-/// Streams of each file, of which each is a place where reading goes on.
+/// Streams of each file: positions of sequential reading.
 #[derive(Clone, Debug)]
 pub struct Zfetch {
     rules: ZfetchRules,
@@ -46,12 +45,12 @@ pub struct Zfetch {
 #[derive(Clone, Debug)]
 struct Stream {
     next: u64,
-    /// Reads that came before their turn, in the order of their offsets.
+    /// Reads that came early, in the order of their offsets.
     early: Vec<Range<u64>>,
-    /// Up to where it has been read ahead.
+    /// End of the data read ahead.
     fetched: u64,
     distance: u64,
-    /// When it was read last.
+    /// Time of the last read.
     used: u64,
 }
 
@@ -85,12 +84,12 @@ impl Ahead for Zfetch {
 }
 
 impl Stream {
-    /// Whether a read goes on here, or will once others have come.
+    /// Whether a read continues here, or will once others have come.
     fn accepts(&self, offset: u64, reorder: u64) -> bool {
         (self.next..=self.next + reorder).contains(&offset)
     }
 
-    /// Go on, as far as reads have come without a gap.
+    /// Advance, as far as reads have come without a gap.
     fn take(&mut self, read: &Read) {
         let place = self.early.partition_point(|own| own.start < read.offset);
         self.early.insert(place, read.offset..read.end());
@@ -105,7 +104,7 @@ impl Stream {
         self.early.drain(..came);
     }
 
-    /// What to read ahead of a read.
+    /// The bytes to read ahead of a read.
     fn fetch(&mut self, read: &Read, rules: &ZfetchRules) -> Range<u64> {
         self.distance = if self.distance < rules.min_distance {
             (2 * self.distance.max(read.bytes)).min(rules.min_distance)

@@ -1,4 +1,4 @@
-//! Who asks when, of the requests of a trace.
+//! Issue models over the requests of a trace.
 
 use crate::drive::{OutsideError, Request};
 use crate::events::Events;
@@ -20,10 +20,10 @@ pub enum ReplayError {
     Outside {
         /// The request's number, from 1.
         number: u64,
-        /// Why not.
+        /// The reason.
         error: OutsideError,
     },
-    /// It does not say how long requests took.
+    /// It lacks the durations of requests.
     #[error(
         "request {number}: expected how long it took, on which depends when the next is issued; this \
          trace does not say (--issue open or population need it not)"
@@ -37,19 +37,19 @@ pub enum ReplayError {
     Empty,
 }
 
-/// How the bytes of a trace become sectors of a drive.
+/// Mapping from the bytes of a trace to sectors of a drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
     /// Sectors of the drive.
     pub sectors: u64,
     /// Bytes of each.
     pub sector_bytes: u64,
-    /// Whether what lies beyond the drive's end is taken from its beginning.
+    /// Whether positions beyond the drive's end wrap to its beginning.
     pub wrap: bool,
 }
 
 impl Fit {
-    /// The sectors that hold what is asked for, of request `number`.
+    /// The sectors of request `number`.
     pub fn request(&self, access: &Access, number: u64) -> Result<Request, ReplayError> {
         let first = access.byte / self.sector_bytes;
         let sectors = (access.byte + access.bytes).div_ceil(self.sector_bytes) - first;
@@ -69,18 +69,18 @@ pub struct Arrivals {
     of: ArrivalsOf,
     number: u64,
     last: u64,
-    /// Requests that the trace has before others that came earlier; these are taken to have come then.
+    /// Requests that stand in the trace behind later ones; they take these' time.
     pub late: u64,
 }
 
-/// Which issue model.
+/// The issue model.
 pub enum ArrivalsOf {
     /// At the times of the trace, `faster` times as fast.
     Open(Peekable<Accesses>, f64),
-    /// So many clients, of which each asks for the next request of the trace when its own is done, and
-    /// it has thought for some nanoseconds.
+    /// Clients that each issue the next request of the trace when their own is done, after a think
+    /// time in nanoseconds.
     Population(Peekable<Accesses>, Events<()>, u64),
-    /// As requests of the trace waited for one another.
+    /// With the dependences of the trace.
     Dependent(Box<Dependent>, Vec<Access>),
 }
 
@@ -90,7 +90,7 @@ impl ArrivalsOf {
         Self::Open(trace.peekable(), faster)
     }
 
-    /// Clients, who begin at once.
+    /// Clients that begin at once.
     pub fn population(trace: Accesses, clients: usize, think: u64) -> Self {
         let mut ready = Events::default();
         (0..clients).for_each(|_| ready.add(0, ()));
@@ -100,7 +100,7 @@ impl ArrivalsOf {
     /// Issuers on machines that are `faster` times as fast; reads the whole trace.
     pub fn dependent(trace: Accesses, faster: f64) -> Result<Self, ReplayError> {
         let mut all: Vec<Access> = trace.collect::<Result<_, _>>()?;
-        // Of several at a time the order is that of the trace.
+        // Simultaneous ones stay in the order of the trace.
         all.sort_by_key(|access| access.at);
         let times = (1..).zip(&all).map(|(number, own)| match own.took {
             Some(took) => Ok(Traced { arrival: own.at, completion: own.at + took }),
@@ -112,22 +112,22 @@ impl ArrivalsOf {
     }
 }
 
-/// A request that is issued.
+/// An issued request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub number: usize,
     pub request: Request,
-    /// How long it took in the trace, if that tells.
+    /// Its duration in the trace, if recorded.
     pub took: Option<u64>,
 }
 
 impl Arrivals {
-    /// Those of a trace, for a drive.
+    /// The requests of a trace, for a drive.
     pub fn new(of: ArrivalsOf, fit: Fit) -> Self {
         Self { fit, of, number: 0, last: 0, late: 0 }
     }
 
-    /// When the next request comes, unless something is done before that.
+    /// Time of the next request, unless another completes before.
     pub(super) fn next_at(&mut self) -> Result<Option<u64>, ReplayError> {
         let read = match &mut self.of {
             ArrivalsOf::Open(trace, faster) => {
@@ -171,7 +171,7 @@ impl Arrivals {
             .transpose()
     }
 
-    /// Take note that a request was done.
+    /// Record a completion.
     pub(super) fn done(&mut self, number: usize, at: u64) {
         match &mut self.of {
             ArrivalsOf::Open(..) => {}
@@ -181,7 +181,7 @@ impl Arrivals {
     }
 }
 
-/// The next request of a trace; an error is taken from it.
+/// The next request of a trace; an error is consumed.
 fn peek(trace: &mut Peekable<Accesses>) -> Result<Option<Access>, ReplayError> {
     match trace.peek() {
         Some(Ok(access)) => Ok(Some(*access)),

@@ -1,4 +1,4 @@
-//! What became of a trace.
+//! Results of replaying a trace.
 
 use crate::drive::Service;
 use crate::spread::Spread;
@@ -8,43 +8,43 @@ use serde::Serialize;
 /// Nanoseconds of a millisecond.
 const MILLISECOND: f64 = 1e6;
 
-/// How a drive served a trace.
+/// Results of a drive serving a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Replayed {
     /// Response times of all requests.
     #[serde(flatten)]
     pub all: Responses,
-    /// Those of reads.
+    /// Response times of reads.
     pub reads: Option<Responses>,
-    /// Those of writes.
+    /// Response times of writes.
     pub writes: Option<Responses>,
-    /// Those in the trace, if that tells them.
+    /// Response times in the trace, if recorded.
     pub traced: Option<Responses>,
-    /// Where the mean of all goes, in milliseconds; the queue is the host's and the drive's.
+    /// Parts of the mean of all, in milliseconds; the queue is the host's and the drive's.
     pub parts_ms: Parts,
     /// From the first request until all were done.
     pub seconds: f64,
-    /// The share of that for which the drive had a request.
+    /// Utilization of the drive.
     pub busy: f64,
-    /// How many waited at most.
+    /// Longest queue.
     pub queue_most: usize,
-    /// How many stood in the trace behind others that came later, and were taken to come with them;
-    /// without those that came before the first.
+    /// Requests that stood in the trace behind later ones, and got their time; those before the
+    /// first are not counted.
     pub out_of_order: u64,
 }
 
 /// Response times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Responses {
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
-    /// Their mean.
+    /// Mean.
     pub mean_ms: f64,
-    /// What half of them are not above.
+    /// Median.
     pub p50_ms: f64,
-    /// What 95 % are not above.
+    /// 95th percentile.
     pub p95_ms: f64,
-    /// What 99 % are not above.
+    /// 99th percentile.
     pub p99_ms: f64,
 }
 
@@ -60,7 +60,7 @@ impl Responses {
     }
 }
 
-/// What is counted while a trace is served.
+/// Counters while a trace is served.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     all: Spread,
@@ -75,18 +75,18 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Count a request that came, and took so long in the trace.
+    /// Count an arrival, with its duration in the trace.
     pub fn came(&mut self, now: u64, took: Option<u64>) {
         self.first.get_or_insert(now);
         took.into_iter().for_each(|took| self.traced.add(took));
     }
 
-    /// Count those that wait.
+    /// Count the waiting requests.
     pub fn waits(&mut self, waiting: usize) {
         self.most = self.most.max(waiting);
     }
 
-    /// Count a request that came at one time and was passed to the drive at another.
+    /// Count a request, with its arrival and the time at which the drive got it.
     pub fn served(&mut self, write: bool, since: u64, now: u64, service: Service) {
         let Service { queue, overhead, seek, rotation, transfer, bus } = service;
         let own = [queue + now - since, overhead, seek, rotation, transfer, bus];
@@ -98,7 +98,7 @@ impl Tally {
         self.last = self.last.max(since + response);
     }
 
-    /// What became of all; None if there were none.
+    /// The results; None without requests.
     pub fn replayed(&self, out_of_order: u64) -> Option<Replayed> {
         let all = Responses::of(&self.all)?;
         let mean = |part: usize| self.parts[part] as f64 / MILLISECOND / all.requests as f64;

@@ -1,7 +1,7 @@
-//! A trace of a block device, served by a drive.
+//! Replaying a trace of a block device on a drive.
 //!
-//! Requests are read as they are needed: memory does not grow with the trace, but for the issue model
-//! [`Dependent`](crate::issue::Dependent), which holds all of it.
+//! Requests are read as needed: memory does not grow with the trace, except for the issue model
+//! [`Dependent`](crate::issue::Dependent), which holds it whole.
 
 mod arrivals;
 mod figures;

@@ -7,7 +7,7 @@ use crate::queue::{Order, Waiting};
 
 /// Serve a trace in an order, one request at a time.
 ///
-/// A request is passed to the drive when that is free, as [`crate::host::run`] does it.
+/// The drive gets a request when it is free, as in [`crate::host::run`].
 pub fn run(
     mut arrivals: Arrivals,
     order: &mut dyn Order,
@@ -37,7 +37,7 @@ pub fn run(
     }
 }
 
-/// Give the drive the next request, if one waits; return when it will be done, and its number.
+/// Give the drive the next waiting request; return its end and its number.
 fn begin(
     order: &mut dyn Order,
     drive: &mut Drive,

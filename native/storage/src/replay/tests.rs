@@ -1,4 +1,4 @@
-//! Traces, replayed on a small drive, beside the host that holds them.
+//! Traces replayed on a small drive, against the host that holds all requests.
 
 use super::*;
 use crate::drive::tests::small;

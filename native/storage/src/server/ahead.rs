@@ -1,4 +1,4 @@
-//! How a server reads before it is asked: the policies of [`crate::readahead`], before its cache.
+//! A server's reading ahead: the policies of [`crate::readahead`], in front of its cache.
 
 use super::parameters::ServerError;
 use crate::cluster::{ClusterRules, Version};
@@ -10,28 +10,28 @@ const FILE_BLOCK: u64 = 16 << 10;
 /// Bytes of a cluster at most: `mnt_iosize_max` of ATA drives.
 const CLUSTER: u64 = 128 << 10;
 
-/// What is read ahead.
+/// Policy of reading ahead.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Policy {
     /// Nothing.
     None,
-    /// Clusters, as a count of sequential reads tells: FreeBSD's.
+    /// Clusters by a count of sequential reads: FreeBSD's.
     Counted {
-        /// How it is counted.
+        /// The heuristic of the count.
         heuristic: Choice,
-        /// Of which files counts are kept; none: of all.
+        /// The table of counts; none: counts of all files.
         table: Option<TableRules>,
-        /// How much is read for a count.
+        /// Version of the clustering rules.
         version: Version,
     },
-    /// Linux's windows of at most so many bytes.
+    /// Linux's windows, with a limit in bytes.
     Linux(u64),
     /// OpenZFS's streams.
     Zfetch(ZfetchRules),
 }
 
-/// A policy at work, with what it knows of files.
+/// A policy at work, with its state.
 #[derive(Default)]
 pub enum Reader {
     /// Nothing is read ahead.
@@ -39,12 +39,12 @@ pub enum Reader {
     Nothing,
     /// By counts.
     Counted(Box<dyn Heuristic>, ClusterRules),
-    /// It says itself what to read.
+    /// A policy without a count.
     Own(Box<dyn Ahead>),
 }
 
 impl Policy {
-    /// Whether it can be.
+    /// Check that it is possible.
     pub fn check(&self) -> Result<(), ServerError> {
         match self {
             Self::Counted { table: Some(TableRules { entries: 0, .. }), .. } => {
@@ -55,7 +55,7 @@ impl Policy {
         }
     }
 
-    /// Put it to work before a cache of so many blocks of a size.
+    /// Set it up for a cache of `room` blocks of a size.
     pub fn reader(&self, room: usize, block: u64) -> Reader {
         match *self {
             Self::None => Reader::Nothing,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 const INODE: u64 = 128;
 
-/// What is free: slots that were never taken, and those given back.
+/// Free slots: those never used, and those given back.
 #[derive(Clone, Debug)]
 pub struct Slots {
     next: u64,
@@ -29,7 +29,7 @@ impl Slots {
         Self { next: 0, end, freed: BTreeSet::new() }
     }
 
-    /// Take the first that is free.
+    /// Take the first free one.
     pub fn take(&mut self) -> Option<u64> {
         self.freed.pop_first().or_else(|| {
             let slot = self.next;
@@ -40,7 +40,7 @@ impl Slots {
         })
     }
 
-    /// Take a certain one; whether it is free.
+    /// Take a certain one; return whether it was free.
     pub fn take_own(&mut self, slot: u64) -> bool {
         if slot == self.next && slot < self.end {
             self.next += 1;
@@ -63,7 +63,7 @@ impl Slots {
 }
 
 impl Area {
-    /// An area from a byte on, of which one part of so many is for inodes.
+    /// An area from a byte on; one part in `inodes` is for inodes.
     pub fn new(at: u64, bytes: u64, inodes: u64) -> Self {
         let blocks = bytes / FILE_BLOCK;
         let tables = (blocks / inodes).max(1);
@@ -75,12 +75,12 @@ impl Area {
         }
     }
 
-    /// Where a block lies.
+    /// The position of a block.
     pub fn block(&self, slot: u64) -> u64 {
         self.first + slot * FILE_BLOCK
     }
 
-    /// Where the block lies that has an inode.
+    /// The position of the block with an inode.
     pub fn inode(&self, slot: u64) -> u64 {
         self.at + slot * INODE / FILE_BLOCK * FILE_BLOCK
     }

@@ -1,10 +1,10 @@
-//! The block cache of a server: blocks of files, of which the one used least lately goes.
+//! The block cache of a server, which evicts the least recently used block.
 
 use super::per_file::PerFile;
 
 const NONE: u32 = u32::MAX;
 
-/// A block of a file: its file, and which of its blocks.
+/// A block of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Block {
     /// The file's number.
@@ -22,38 +22,38 @@ struct Entry {
     dirty: bool,
     /// A mark of [`crate::cluster`].
     marked: bool,
-    /// The disk request that is to bring it, if it is not there yet.
+    /// The disk request that brings it, if it is not there yet.
     under_way: u32,
 }
 
-/// Blocks in the order of their last use, in memory for a given number of them.
+/// Blocks in the order of their last use, with a fixed capacity.
 ///
-/// Every operation takes the same time however many there are.
+/// Every operation takes constant time.
 #[derive(Clone, Debug)]
 pub struct Cache {
     room: usize,
     entries: Vec<Entry>,
     places: PerFile<u32>,
-    /// Entries of blocks that were forgotten.
+    /// Free entries.
     free: Vec<u32>,
     newest: u32,
     oldest: u32,
 }
 
 impl Cache {
-    /// An empty cache with room for so many blocks, at least one.
+    /// An empty cache of `room` blocks, at least one.
     pub fn new(room: usize) -> Self {
         let room = room.clamp(1, NONE as usize - 1);
         let (places, free) = (PerFile::default(), Vec::new());
         Self { room, entries: Vec::new(), places, free, newest: NONE, oldest: NONE }
     }
 
-    /// Whether it holds a block; it was not used by this.
+    /// Whether it holds a block, without marking it as used.
     pub fn holds(&self, block: Block) -> bool {
         self.place(block).is_some()
     }
 
-    /// Use a block: whether it is there, and the disk request that is to bring it, if one is.
+    /// Use a block; return the disk request that brings it, if any, or None without the block.
     pub fn touch(&mut self, block: Block) -> Option<Option<u32>> {
         let place = self.place(block)?;
         self.unlink(place);
@@ -62,8 +62,7 @@ impl Cache {
         Some((request != NONE).then_some(request))
     }
 
-    /// Take a block in that a disk request is to bring, if there is one; return a dirty one that
-    /// has to go for it.
+    /// Insert a block, with the disk request that brings it, if any; return an evicted dirty one.
     pub fn insert(&mut self, block: Block, request: Option<u32>) -> Option<Block> {
         debug_assert!(!self.holds(block));
         let entry = Entry {
@@ -81,7 +80,7 @@ impl Cache {
         gone
     }
 
-    /// Return a place for an entry, and the dirty block that has to go for it, if one has.
+    /// Return an index for an entry, and the dirty block evicted for it, if any.
     fn room_for_one(&mut self, entry: Entry) -> (u32, Option<Block>) {
         if let Some(place) = self.free.pop() {
             return (place, None);
@@ -97,7 +96,7 @@ impl Cache {
         (place, gone.dirty.then_some(gone.block))
     }
 
-    /// Forget a file's blocks from one on, also what is not on disk.
+    /// Drop a file's blocks from one on, dirty ones included.
     pub fn forget(&mut self, file: u32, from: u64) {
         for place in self.places.take(file, from) {
             self.unlink(place);
@@ -109,7 +108,7 @@ impl Cache {
         self.places.get(block.file, block.index)
     }
 
-    /// Take note that a disk request has brought a block.
+    /// Record that a disk request has brought a block.
     pub fn arrived(&mut self, block: Block, request: u32) {
         if let Some(place) = self.place(block) {
             let entry = &mut self.entries[place as usize];
@@ -119,13 +118,13 @@ impl Cache {
         }
     }
 
-    /// Mark a block that is there as not yet on disk; whether it was on disk before.
+    /// Mark a present block as dirty; return whether it was clean.
     pub fn soil(&mut self, block: Block) -> bool {
         self.place(block)
             .is_some_and(|place| !std::mem::replace(&mut self.entries[place as usize].dirty, true))
     }
 
-    /// Mark a block as on disk; whether it was not.
+    /// Mark a block as clean; return whether it was dirty.
     pub fn clean(&mut self, block: Block) -> bool {
         self.place(block)
             .is_some_and(|place| std::mem::replace(&mut self.entries[place as usize].dirty, false))
@@ -138,7 +137,7 @@ impl Cache {
         }
     }
 
-    /// Take a block's mark away; whether it had one.
+    /// Remove a block's mark; return whether it had one.
     pub fn unmark(&mut self, block: Block) -> bool {
         let place = self.place(block);
         place.is_some_and(|place| std::mem::take(&mut self.entries[place as usize].marked))
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_makes_room_for_others() {
+    fn evicted_blocks_make_room_for_others() {
         let mut cache = Cache::new(4);
         for index in 0..4 {
             cache.insert(block(index), None);
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_on_disk_is_told_when_it_has_to_go() {
+    fn evicting_a_dirty_block_returns_it() {
         let mut cache = Cache::new(2);
         cache.insert(block(1), None);
         cache.insert(block(2), None);

@@ -1,30 +1,30 @@
-//! A call of NFS, as a server is asked it.
+//! A call of NFS.
 
-/// What a call asks for. Calls of a class take the processor for about as long.
+/// Classes of calls, by their processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
     /// Attributes of a file.
     Getattr,
-    /// To set them.
+    /// Setting attributes.
     Setattr,
     /// A name in a directory.
     Lookup,
-    /// What a caller may do.
+    /// A check of permissions.
     Access,
     /// Data of a file.
     Read,
     /// Data for a file.
     Write,
-    /// That what was written be on stable storage.
+    /// Making written data stable.
     Commit,
     /// A new name: create, mkdir, symlink, mknod, link.
     Create,
-    /// A name less: remove, rmdir.
+    /// Removing a name: remove, rmdir.
     Remove,
-    /// Another name.
+    /// Changing a name.
     Rename,
-    /// The names in a directory.
+    /// Listing the names in a directory.
     List,
     /// All others.
     Other,
@@ -47,7 +47,7 @@ impl Class {
         Self::Other,
     ];
 
-    /// What they are called, by number.
+    /// Their names, by number.
     pub const NAMES: [&'static str; 12] = [
         "getattr", "setattr", "lookup", "access", "read", "write", "commit", "create", "remove",
         "rename", "list", "other",
@@ -64,47 +64,46 @@ impl Class {
     }
 }
 
-/// The reply of a call that has none.
+/// The reply time of a call without a reply.
 pub const NO_REPLY: u64 = u64::MAX;
 
-/// The length of a file of which none was told.
+/// The length of a file of unknown length.
 pub const NO_END: u64 = u64::MAX;
 
-/// A call that was captured.
+/// A captured call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// When it came, in nanoseconds.
+    /// Arrival, in nanoseconds.
     pub at: u64,
-    /// When it was answered; [`NO_REPLY`]: no answer was seen.
+    /// Time of the reply; [`NO_REPLY`]: none was seen.
     pub replied: u64,
-    /// Of which client and caller.
+    /// Number of client and caller.
     pub stream: u32,
-    /// On which connection it came.
+    /// Number of the connection.
     pub connection: u32,
-    /// What it asks for.
+    /// Its class.
     pub class: Class,
-    /// The file that it reads, writes or commits, or the directory that it looks into, by number.
+    /// The file that it reads, writes or commits, or the directory of its lookup, by number.
     pub file: u32,
-    /// The file that it finds or makes by its name, or whose last name it takes away; 0: none, or
-    /// not told.
+    /// The file that it finds or makes by name, or whose last name it removes; 0: none, or unknown.
     pub target: u32,
     /// Whether its target is a directory.
     pub directory: bool,
-    /// What is said of a target that it makes: bits of verdicts, and of perfect knowledge.
+    /// Hints for a target that it makes: bits of verdicts, and of perfect knowledge.
     pub hints: u8,
     /// The first byte of data.
     pub offset: u64,
-    /// Bytes of data that it brings or gets.
+    /// Bytes of data in either direction.
     pub bytes: u32,
-    /// How long the file is then, or its target if it makes one; [`NO_END`]: not told, and for what
-    /// sets attributes: that it does not cut the file.
+    /// The file's length afterwards, or its target's if it makes one; [`NO_END`]: unknown, and for
+    /// calls that set attributes: no truncation.
     pub end: u64,
     /// Whether a write must be on stable storage when it is answered.
     pub stable: bool,
 }
 
 impl Call {
-    /// The file of which this leaves only the bytes before an end, if it does: 0 if it removes it.
+    /// The file that this truncates, and its new end, if any; 0 if it removes it.
     pub fn cut(&self) -> Option<(u32, u64)> {
         match self.class {
             Class::Remove | Class::Rename if self.target != 0 => Some((self.target, 0)),
@@ -116,13 +115,13 @@ impl Call {
         }
     }
 
-    /// The file whose last name this takes away, if it does.
+    /// The file whose last name this removes, if any.
     pub fn removed(&self) -> Option<u32> {
         let removes = matches!(self.class, Class::Remove | Class::Rename) && self.target != 0;
         removes.then_some(self.target)
     }
 
-    /// How long it took, in nanoseconds, if an answer was seen.
+    /// Latency in nanoseconds, if there was a reply.
     pub fn latency(&self) -> Option<u64> {
         (self.replied != NO_REPLY).then(|| self.replied.saturating_sub(self.at))
     }

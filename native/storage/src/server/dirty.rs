@@ -1,4 +1,4 @@
-//! What was written and is not on disk yet, by file.
+//! Dirty blocks by file.
 
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, VecDeque};
@@ -6,9 +6,9 @@ use std::collections::{HashMap, VecDeque};
 /// Blocks of files that are not on disk, and since when.
 #[derive(Clone, Debug)]
 pub struct Dirty {
-    /// Since when a file has such blocks, and which.
+    /// The time of a file's first dirty block, and its dirty blocks.
     files: HashMap<u32, (u64, Vec<u64>), FixedState>,
-    /// When files began to have such blocks; what was on disk since then is skipped.
+    /// Times of first dirty blocks; outdated entries are skipped.
     since: VecDeque<(u64, u32)>,
     blocks: usize,
 }
@@ -21,7 +21,7 @@ impl Default for Dirty {
 }
 
 impl Dirty {
-    /// A block of a file, which was not among them, was written at time `now`.
+    /// Add a clean block of a file that was written at time `now`.
     pub fn add(&mut self, file: u32, block: u64, now: u64) {
         let (_, blocks) = self.files.entry(file).or_insert_with(|| {
             self.since.push_back((now, file));
@@ -31,7 +31,7 @@ impl Dirty {
         self.blocks += 1;
     }
 
-    /// Take the blocks of a file, in runs of blocks that follow one another: the first, and how many.
+    /// Take the blocks of a file, as contiguous runs: first block and length.
     pub fn take(&mut self, file: u32) -> Vec<(u64, u64)> {
         let Some((_, mut blocks)) = self.files.remove(&file) else {
             return Vec::new();
@@ -49,7 +49,7 @@ impl Dirty {
         runs
     }
 
-    /// Forget the blocks of a file from one on.
+    /// Drop the blocks of a file from one on.
     pub fn forget(&mut self, file: u32, from: u64) {
         let Some((_, blocks)) = self.files.get_mut(&file) else {
             return;
@@ -62,7 +62,7 @@ impl Dirty {
         }
     }
 
-    /// The file that was written first of those that began by a time, if there is one.
+    /// The file that has been dirty longest, if since before a time.
     pub fn oldest(&mut self, by: u64) -> Option<u32> {
         while let Some(&(since, file)) = self.since.front() {
             if since > by {
@@ -76,7 +76,7 @@ impl Dirty {
         None
     }
 
-    /// How many blocks they are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         self.blocks
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_told_once_it_is_old() {
+    fn returns_the_oldest_once_it_is_old() {
         let mut dirty = Dirty::default();
         for (file, now) in [(1, 10), (2, 20), (3, 30)] {
             dirty.add(file, 0, now);

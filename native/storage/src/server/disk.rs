@@ -1,4 +1,4 @@
-//! A disk: an arm with an elevator before it, or a device without one.
+//! A disk: an arm with an elevator, or a device without an arm.
 
 use super::parameters::Kind;
 use super::work::Work;
@@ -18,7 +18,7 @@ pub struct Spent {
     pub seek: u64,
     /// The rotation.
     pub rotation: u64,
-    /// All else: the transfer, and what a device without an arm takes.
+    /// The rest: the transfer, and the time of a device without an arm.
     pub transfer: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct Begun {
     pub spent: Spent,
 }
 
-/// A disk with what waits before it.
+/// A disk with its queue.
 pub enum Disk {
     Flash { free: usize, queue: VecDeque<Waiting>, read: Work, write: Work },
     Spindle { drive: Box<Drive>, order: Elevator, busy: bool, sectors: u64 },
@@ -58,7 +58,7 @@ impl Disk {
         })
     }
 
-    /// Let a request wait.
+    /// Queue a request.
     pub fn push(&mut self, mut waiting: Waiting) {
         match self {
             Self::Flash { queue, .. } => queue.push_back(waiting),
@@ -71,7 +71,8 @@ impl Disk {
         }
     }
 
-    /// Begin the next request, if one waits and it is free; `luck` decides how long it takes, from 0 to 1.
+    /// Begin the next request, if one waits and the disk is free; `luck` from 0 to 1 selects its
+    /// duration.
     pub fn begin(&mut self, now: u64, luck: f64) -> Option<Begun> {
         match self {
             Self::Flash { free: 0, .. } | Self::Spindle { busy: true, .. } => None,
@@ -98,7 +99,7 @@ impl Disk {
         }
     }
 
-    /// Take note that it is done with a request.
+    /// Record the end of a request.
     pub fn done(&mut self) {
         match self {
             Self::Flash { free, .. } => *free += 1,

@@ -1,4 +1,4 @@
-//! The disks of a server: where what is stored lies, and when it is read and written.
+//! The disks of a server: positions of data, reads and writes.
 
 use super::call::Call;
 use super::disk::{Begun, Disk, SECTOR};
@@ -8,11 +8,11 @@ use super::work::{chance, mix};
 use crate::drive::{ParameterError, Request};
 use crate::queue::Waiting;
 
-/// The most bytes of a request, but to write on a device without an arm.
+/// Most bytes of a request, except writes on a device without an arm.
 pub const REQUEST_MOST: u64 = 1 << 20;
-/// On a device without an arm a file's data lies together in pieces of this size.
+/// Bytes of a contiguous piece of a file on a device without an arm.
 const EXTENT: u64 = 64 << 10;
-/// What chance decides: a request's time.
+/// Purpose of random numbers: a request's time.
 const SERVICE: u64 = 1;
 
 /// A piece of data on one disk.
@@ -26,7 +26,7 @@ pub struct Piece {
     pub bytes: u64,
 }
 
-/// Disks with what waits before each of them.
+/// Disks with their queues.
 pub struct Disks {
     disks: Vec<Disk>,
     stripe: u64,
@@ -37,7 +37,7 @@ pub struct Disks {
 }
 
 impl Disks {
-    /// Idle disks; `seed` decides what is chance.
+    /// Idle disks; `seed` is that of random choices.
     pub fn new(parameters: &Parameters, seed: u64) -> Result<Self, ParameterError> {
         let disks: Result<Vec<Disk>, ParameterError> =
             (0..parameters.count).map(|_| Disk::new(&parameters.kind)).collect();
@@ -51,12 +51,12 @@ impl Disks {
         Ok(Self { disks: disks?, stripe: parameters.stripe, places, busy: 0, seed, served: 0 })
     }
 
-    /// Nanoseconds of service, of all disks together.
+    /// Nanoseconds of service of all disks.
     pub fn busy(&self) -> u64 {
         self.busy
     }
 
-    /// The pieces of so many bytes of a file, in their order.
+    /// The pieces of a file's bytes, in order.
     pub fn pieces(&mut self, file: u32, offset: u64, bytes: u64) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::with_capacity(1);
         let together = if self.places.is_none() { EXTENT } else { FILE_BLOCK };
@@ -70,12 +70,12 @@ impl Disks {
         pieces
     }
 
-    /// The pieces in which runs of a file are written: the first byte, and how many; with an arm
-    /// also its inode, if that is asked for.
+    /// The pieces to write for runs of a file: the first byte, and how many; with an arm also its
+    /// inode, if requested.
     ///
-    /// A device without an arm takes what is to be stable as one request, as it is flushed once for
-    /// all of it: on captured servers a commit takes as long as a small write, and a time for each
-    /// byte besides, in however many places these are.
+    /// A device without an arm gets one request for all data to make stable, because one flush
+    /// covers it. On captured servers a commit takes as long as a small write, plus a time per
+    /// byte, however many pieces there are.
     pub fn pieces_of(&mut self, file: u32, runs: &[(u64, u64)], inode: bool) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::with_capacity(runs.len());
         for &(from, bytes) in runs {
@@ -97,19 +97,19 @@ impl Disks {
         pieces
     }
 
-    /// Bytes of an inode, as they are written: those of a block of them; 0: it has no place.
+    /// Bytes of an inode write: a block of them; 0 without a position.
     pub fn inode_bytes(&self) -> u64 {
         self.places.as_ref().map_or(0, |_| FILE_BLOCK)
     }
 
-    /// Learn where files are to lie from a call.
+    /// Learn the placement of files from a call.
     pub fn learn(&mut self, call: &Call) {
         if let Some(places) = &mut self.places {
             places.learn(call);
         }
     }
 
-    /// Free what a call removes or cuts.
+    /// Free the blocks that a call removes or cuts.
     pub fn forget(&mut self, call: &Call) {
         if let Some(places) = &mut self.places {
             places.forget(call);
@@ -123,7 +123,7 @@ impl Disks {
         }
     }
 
-    /// Add the pieces of a stretch of the volume, each to the one before if it goes on there.
+    /// Add the pieces of a range of the volume, merging contiguous ones.
     fn stripe(&self, start: u64, bytes: u64, pieces: &mut Vec<Piece>) {
         let (mut from, end) = (start, start + bytes);
         while from < end {
@@ -142,7 +142,7 @@ impl Disks {
         }
     }
 
-    /// Let a request wait for its disk.
+    /// Queue a request at its disk.
     pub fn push(&mut self, number: usize, piece: Piece, write: bool, now: u64) {
         let first = piece.at / SECTOR;
         let sectors = (piece.at + piece.bytes).div_ceil(SECTOR) - first;
@@ -159,7 +159,7 @@ impl Disks {
         Some(begun)
     }
 
-    /// Take note that a disk is done with a request.
+    /// Record the end of a disk's request.
     pub fn done(&mut self, disk: usize) {
         self.disks[disk].done();
     }

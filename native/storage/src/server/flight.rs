@@ -29,20 +29,20 @@ pub mod part {
     pub const CONNECTION: usize = 10;
 }
 
-/// A call that has come, or is waiting to come, and is not answered.
+/// A call that has not been answered.
 #[derive(Clone, Debug)]
 pub struct Flight {
     /// The call.
     pub call: Call,
-    /// Which of all calls it is.
+    /// Its sequence number.
     pub number: u64,
-    /// What of others may wait for it.
+    /// Its node in the issue model.
     pub node: usize,
-    /// When it came.
+    /// Its arrival.
     pub came: u64,
-    /// When what it is waiting for, or doing, began.
+    /// Start of its current stage.
     pub since: u64,
-    /// Requests to disks that it waits for.
+    /// Disk requests that it waits for.
     pub awaited: u32,
     /// Where its time went.
     pub parts: Parts,
@@ -51,13 +51,13 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// A call that has not come yet.
+    /// A call before its arrival.
     pub fn new(call: Call, number: u64) -> Self {
         let (parts, node) = (Parts::default(), usize::MAX);
         Self { call, number, node, came: 0, since: 0, awaited: 0, parts, disk_bytes: 0 }
     }
 
-    /// Whether it needs the lock of its file, and whether alone.
+    /// Whether it needs the lock of its file, and whether exclusively.
     pub fn lock(&self) -> Option<bool> {
         match self.call.class {
             Class::Read => Some(false),

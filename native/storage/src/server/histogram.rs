@@ -1,9 +1,9 @@
-//! Distributions of latencies, in memory that does not grow with their number.
+//! Histograms of latencies in constant memory.
 
-/// Each doubling has so many bins: a latency is known to within 1.6 %.
+/// Bits of bins per doubling: the relative error of a latency is at most 1.6 %.
 const BITS: u32 = 5;
 
-/// How often latencies fell into bins that grow with them.
+/// Counts of latencies in logarithmic bins.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -12,7 +12,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Count a latency of so many nanoseconds.
+    /// Count a latency in nanoseconds.
     pub fn add(&mut self, latency: u64) {
         let bin = bin(latency);
         if bin >= self.counts.len() {
@@ -23,7 +23,7 @@ impl Histogram {
         self.sum += latency;
     }
 
-    /// Count what another one counted.
+    /// Add the counts of another one.
     pub fn merge(&mut self, other: &Self) {
         if other.counts.len() > self.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -35,7 +35,7 @@ impl Histogram {
         self.sum += other.sum;
     }
 
-    /// How many were counted.
+    /// Number of latencies.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -45,7 +45,7 @@ impl Histogram {
         self.sum as f64 / self.count.max(1) as f64
     }
 
-    /// What a share of them is at most, in nanoseconds: the middle of its bin; 0 if there are none.
+    /// A quantile in nanoseconds: the middle of its bin; 0 if empty.
     pub fn quantile(&self, share: f64) -> f64 {
         let wanted = ((self.count as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;

@@ -1,49 +1,49 @@
-//! When calls come: as captured, or as those who ask wait for answers.
+//! When calls come: as captured, or as callers wait for answers.
 
 use super::call::{Call, NO_REPLY};
 use slab::Slab;
 
-/// A call whose answer others may wait for.
+/// A call that others may wait for.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// When it was answered.
+    /// Time of its answer.
     done: Option<u64>,
-    /// Calls that wait for it, each with what its caller then thinks.
+    /// Calls that wait for it, each with its caller's think time.
     children: Vec<(usize, u64)>,
     /// Whether calls to come may wait for it.
     held: bool,
 }
 
-/// What is known of a client's caller: of which calls the answers came last in the capture.
+/// State of a client's caller: its latest answers in the capture.
 #[derive(Clone, Debug, Default)]
 struct Stream {
-    /// The one answered last before the call that came last: when in the capture, and its node.
+    /// The last answer before the latest call: its time in the capture, and its node.
     last: Option<(u64, usize)>,
-    /// Those not answered in the capture when the last one came.
+    /// Calls unanswered in the capture when the last one came.
     open: Vec<(u64, usize)>,
 }
 
-/// Calls of which each waits for the one that was answered last in its stream before it came.
+/// Calls that each wait for the latest answer in their stream before their arrival.
 ///
-/// It remembers calls that are outstanding, and one for each stream.
+/// Memory: outstanding calls, and one for each stream.
 #[derive(Clone, Debug, Default)]
 pub struct Streams {
     nodes: Slab<Node>,
     streams: Vec<Stream>,
 }
 
-/// When a call comes.
+/// Arrival of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// At this time.
     At(u64),
-    /// When another call has been answered, which will tell.
+    /// After the answer to another call, which returns it.
     Later,
 }
 
 impl Streams {
-    /// Take a call, which comes behind those before it in the capture, and is called by a number;
-    /// return when it comes, and its node for [`Self::done`].
+    /// Add a numbered call in the order of the capture; return its arrival, and its node for
+    /// [`Self::done`].
     pub fn admit(&mut self, call: &Call, number: usize) -> (Start, usize) {
         let own = call.stream as usize;
         if own >= self.streams.len() {
@@ -71,7 +71,7 @@ impl Streams {
         (start, node)
     }
 
-    /// Take note that a call was answered; what waited for it comes at these times.
+    /// Record an answer; return the arrivals of calls that waited for it.
     pub fn done(&mut self, node: usize, now: u64) -> Vec<(usize, u64)> {
         let own = &mut self.nodes[node];
         own.done = Some(now);
@@ -82,7 +82,7 @@ impl Streams {
         children.into_iter().map(|(number, think)| (number, now + think)).collect()
     }
 
-    /// Find the call of a stream that was answered last by a time, and forget those before it.
+    /// Find the latest answer of a stream by a time, and drop earlier ones.
     fn catch_up(&mut self, stream: usize, at: u64) {
         let Stream { last, open } = &mut self.streams[stream];
         let mut over = Vec::new();

@@ -1,9 +1,9 @@
-//! The locks of files: who writes a file has it alone.
+//! The locks of files; a writer has exclusive access.
 
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, VecDeque};
 
-/// Who has a file, and who waits for it, in the order in which they came.
+/// Holders of a file, and waiting calls in the order of arrival.
 #[derive(Clone, Debug, Default)]
 struct Lock {
     readers: u32,
@@ -11,7 +11,7 @@ struct Lock {
     waiting: VecDeque<(usize, bool)>,
 }
 
-/// The locks of all files that somebody has.
+/// The locks of all files in use.
 #[derive(Clone, Debug)]
 pub struct Locks {
     files: HashMap<u32, Lock, FixedState>,
@@ -24,7 +24,7 @@ impl Default for Locks {
 }
 
 impl Locks {
-    /// Ask for a file, to write it or not: whether one has it at once; else one waits, by a number.
+    /// Request a file, to write it or not: return whether it is granted; else the call waits.
     pub fn ask(&mut self, file: u32, number: usize, write: bool) -> bool {
         let lock = self.files.entry(file).or_default();
         if lock.waiting.is_empty() && lock.admits(write) {
@@ -35,7 +35,7 @@ impl Locks {
         false
     }
 
-    /// Give a file back; return who has it now of those that waited.
+    /// Release a file; return the waiting calls that have it now.
     pub fn release(&mut self, file: u32, write: bool) -> Vec<usize> {
         let mut next = Vec::new();
         let Some(lock) = self.files.get_mut(&file) else {

@@ -1,11 +1,11 @@
-//! What a run of the server gave: latencies by class and size, where the time went, how busy it was.
+//! Results of a run of the server: latencies by class and size, parts, and utilization.
 
 use super::call::{Call, Class};
 use super::histogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Where the time of a call goes, by number.
+/// Parts of a call's time, by number.
 pub const PARTS: [&str; 11] = [
     "thread",
     "lock",
@@ -23,9 +23,9 @@ pub const PARTS: [&str; 11] = [
 /// The time of a call in parts, in nanoseconds.
 pub type Parts = [u64; PARTS.len()];
 
-/// The largest sizes of classes of data calls, but for the last.
+/// Upper bounds of the size classes of data calls, except the last.
 const SIZES: [u32; 3] = [4 << 10, 16 << 10, 64 << 10];
-/// What the classes of sizes are called.
+/// Names of the size classes.
 const SIZE_NAMES: [&str; SIZES.len() + 1] =
     ["up to 4 KB", "up to 16 KB", "up to 64 KB", "above 64 KB"];
 
@@ -46,15 +46,15 @@ pub struct Measured {
 /// Figures of a distribution of latencies, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their median.
+    /// Median.
     pub p50: f64,
-    /// What 19 of 20 are at most.
+    /// 95th percentile.
     pub p95: f64,
-    /// What 99 of 100 are at most.
+    /// 99th percentile.
     pub p99: f64,
 }
 
@@ -65,7 +65,7 @@ pub struct Kind {
     pub simulated: Figures,
     /// Of the capture, for calls that were answered in it.
     pub captured: Figures,
-    /// Where the mean goes, in microseconds.
+    /// Parts of the mean, in microseconds.
     pub parts: BTreeMap<&'static str, f64>,
 }
 
@@ -76,7 +76,7 @@ impl Default for Measured {
 }
 
 impl Measured {
-    /// Count a call that took so long in the simulation.
+    /// Count a call with its simulated latency.
     pub fn add(&mut self, call: &Call, latency: u64, parts: &Parts) {
         let size = SIZES.iter().take_while(|most| call.bytes > **most).count();
         let tally = &mut self.tallies[call.class as usize * SIZE_NAMES.len() + size];
@@ -89,7 +89,7 @@ impl Measured {
         }
     }
 
-    /// The figures by `all`, by class, and of reads and writes by class and size.
+    /// The figures for `all`, by class, and for reads and writes by class and size.
     pub fn kinds(&self) -> BTreeMap<String, Kind> {
         let mut kinds = BTreeMap::new();
         let mut all = Tally::default();
@@ -143,24 +143,24 @@ fn figures(of: &Histogram) -> Figures {
     }
 }
 
-/// What a run gave.
+/// Results of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// Latencies by kind of call.
     pub kinds: BTreeMap<String, Kind>,
-    /// Calls that were answered in the time that is measured.
+    /// Calls answered in the measured time.
     pub calls: u64,
-    /// That time, in seconds.
+    /// The measured time, in seconds.
     pub seconds: f64,
-    /// Calls in a second of it.
+    /// Calls per second.
     pub rate: f64,
-    /// Shares of the whole time for which threads, processors, disks and links were busy.
+    /// Utilization of threads, processors, disks and links.
     pub busy: BTreeMap<&'static str, f64>,
-    /// Of the blocks that reads asked for, the share that was in memory; none were asked for: null.
+    /// The share of read blocks that were in memory; null: no block was read.
     pub hit_ratio: Option<f64>,
     /// Blocks that were read ahead.
     pub ahead: u64,
-    /// Calls that were outstanding at the same time, at most.
+    /// Most calls outstanding at once.
     pub outstanding: usize,
 }
 
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_told_apart_by_class_and_size() {
+    fn figures_are_separate_by_class_and_size() {
         let mut measured = Measured::default();
         let read = Call {
             at: 1_000,

@@ -1,11 +1,11 @@
-//! An NFS server, as a capture of its traffic shows it: calls come, and are answered after a time.
+//! A model of an NFS server, driven by captured calls.
 //!
-//! - [`Call`]: what it is asked; [`Issue`]: when.
-//! - [`Parameters`]: what it is: threads, processors, memory, read-ahead, a write buffer, disks.
-//! - [`Server`]: serves calls one after the other as they are fed to it, and needs memory for what is
-//!   outstanding, for its cache and for the files that it knows, not for the calls.
-//! - [`Outcome`]: latencies by kind of call, where the time went, and how busy it was.
-//! - [`reuse`]: how much was touched between two uses of the same data.
+//! - [`Call`]: a call; [`Issue`]: when it comes.
+//! - [`Parameters`]: threads, processors, memory, read-ahead, a write buffer, disks.
+//! - [`Server`]: serves calls as they are fed to it. Memory grows with outstanding calls, cache and
+//!   files, not with the number of calls.
+//! - [`Outcome`]: latencies by kind of call, their parts, and utilization.
+//! - [`reuse`]: reuse distances of data.
 
 mod ahead;
 mod area;

@@ -1,4 +1,4 @@
-//! What a server is.
+//! Parameters of a server.
 
 use super::ahead::Policy;
 use super::call::Class;
@@ -18,103 +18,103 @@ pub struct Parameters {
     pub processors: usize,
     /// Whether a processor works on one call of a connection at a time.
     pub in_turn: bool,
-    /// Connections in place of each that was captured; calls take them in turn.
+    /// Connections in place of each captured one; calls use them in turn.
     pub connections: u32,
-    /// What a call of each class takes of a processor, by number.
+    /// Processor time of each class of calls, by number.
     pub work: Vec<Work>,
-    /// Bytes that the link moves in a second, in each direction; 0: any number.
+    /// Bytes per second of the link, in each direction; 0: no limit.
     pub link: u64,
     /// Memory for blocks of files.
     pub memory: u64,
     /// The size of a block.
     pub block: u64,
-    /// Of what is read first, the share that was in memory before.
+    /// The share of first reads that hit memory.
     pub warm: f64,
     /// How it reads ahead.
     pub ahead: Policy,
     /// Whether changes of names and attributes are on disk before they are answered.
     pub changes_to_disk: bool,
-    /// Whether what reads or writes a file waits while another call writes it.
+    /// Whether reads and writes of a file wait while another call writes it.
     pub locks: bool,
-    /// Memory that keeps what is written when the power fails; 0: none.
+    /// Bytes of memory that survives a power failure; 0: none.
     pub write_buffer: u64,
-    /// After which time what was written goes to disk unasked.
+    /// Age at which written data goes to disk unasked.
     pub write_back: u64,
     /// Its disks.
     pub disks: Disks,
 }
 
-/// Disks, over which what is stored is striped.
+/// Disks, over which data is striped.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Disks {
-    /// How many there are.
+    /// Number of disks.
     pub count: usize,
     /// Bytes on one disk before the next one's turn.
     pub stripe: u64,
-    /// What each of them is.
+    /// Kind of each.
     pub kind: Kind,
-    /// Bytes at the start that are kept for what is said to be hot, of drives with an arm; 0: none.
+    /// Bytes at the start reserved for hot files, on drives with an arm; 0: none.
     pub region: u64,
-    /// Which hints are followed: the bits of [`super::Call::hints`] that say so.
+    /// The bits of [`super::Call::hints`] that are followed.
     pub hints: u8,
 }
 
-/// What a disk is.
+/// Kind of a disk.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Kind {
     /// A device whose time does not depend on where it reads and writes.
     Flash {
-        /// How much it does at a time.
+        /// Number of parallel requests.
         channels: usize,
-        /// What a read takes.
+        /// Time of a read.
         read: Work,
-        /// What a write takes until it is stable.
+        /// Time until a write is stable.
         write: Work,
     },
     /// A drive with an arm, and an elevator before it.
     Drive(Box<DriveParameters>),
 }
 
-/// Who asks when.
+/// Issue model.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Issue {
     /// Calls come when they were captured.
     Open,
-    /// A call comes when that of its client and caller is answered which was answered last before
-    /// it in the capture, and its caller has thought for as long as then.
+    /// A call comes after the latest answer before it in the capture to the same client and caller,
+    /// and the same think time.
     Dependent,
-    /// So many calls are outstanding at every time, and come in the order of the capture.
+    /// A constant number of calls is outstanding, in the order of the capture.
     Outstanding(usize),
 }
 
-/// A server that cannot be.
+/// An impossible server.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ServerError {
     /// A number that is too small.
     #[error("{0}: expected at least {1}")]
     Least(&'static str, u64),
-    /// A share that is none.
+    /// A share out of range.
     #[error("warm: expected a share from 0 to 1")]
     Warm,
-    /// Not a distribution for each class.
+    /// The wrong number of distributions.
     #[error("work: expected {} distributions, one for each class of calls", Class::ALL.len())]
     Classes,
-    /// A distribution that is none.
+    /// An invalid distribution.
     #[error("work of {0}: {1}")]
     Work(&'static str, WorkError),
     /// A region that is too large.
     #[error("region: expected at most {} bytes, half a group of cylinders", GROUP / 2)]
     Region,
-    /// A drive that cannot be.
+    /// An impossible drive.
     #[error("drive: {0}")]
     Drive(#[from] ParameterError),
 }
 
 impl Parameters {
-    /// Whether there can be such a server.
+    /// Check that such a server is possible.
     pub fn check(&self) -> Result<(), ServerError> {
         let least = [
             ("threads", self.threads as u64, 1),
@@ -146,7 +146,7 @@ impl Parameters {
 }
 
 impl Parameters {
-    /// On which connection a call waits for those before it; none: it waits for none.
+    /// The connection on which a call waits for earlier ones; none: it does not wait.
     pub(super) fn connection(&self, of: &Flight) -> Option<u32> {
         let own = (of.number % u64::from(self.connections)) as u32;
         self.in_turn.then(|| of.call.connection.wrapping_mul(self.connections).wrapping_add(own))
@@ -154,7 +154,7 @@ impl Parameters {
 }
 
 impl Disks {
-    /// How many requests they serve at a time.
+    /// Number of requests served at once.
     pub fn at_a_time(&self) -> usize {
         match self.kind {
             Kind::Flash { channels, .. } => self.count * channels,

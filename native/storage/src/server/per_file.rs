@@ -1,13 +1,13 @@
-//! What is kept for parts of files, so that all of a file can be forgotten.
+//! Values for parts of files, which can be dropped by file.
 
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
-/// Values by file, and by which part of it they are of.
+/// Values by file and part.
 #[derive(Clone, Debug)]
 pub struct PerFile<V> {
     values: HashMap<(u32, u64), V, FixedState>,
-    /// Of each file, no part behind this one has a value.
+    /// Upper bound of the parts of each file with a value.
     furthest: HashMap<u32, u64, FixedState>,
 }
 
@@ -51,16 +51,16 @@ impl<V: Copy> PerFile<V> {
 
     /// Take the values of a file's parts away, from one on.
     pub fn take(&mut self, file: u32, from: u64) -> Vec<V> {
-        let mut taken = Vec::new();
+        let mut values = Vec::new();
         let Some(&furthest) = self.furthest.get(&file).filter(|furthest| **furthest >= from) else {
-            return taken;
+            return values;
         };
         if furthest - from <= self.values.len() as u64 {
-            taken.extend((from..=furthest).filter_map(|part| self.values.remove(&(file, part))));
+            values.extend((from..=furthest).filter_map(|part| self.values.remove(&(file, part))));
         } else {
             self.values.retain(|&(own, part), value| {
                 let stays = own != file || part < from;
-                taken.extend((!stays).then_some(*value));
+                values.extend((!stays).then_some(*value));
                 stays
             });
         }
@@ -68,10 +68,10 @@ impl<V: Copy> PerFile<V> {
             Some(last) => self.furthest.insert(file, last),
             None => self.furthest.remove(&file),
         };
-        taken
+        values
     }
 
-    /// How many values there are.
+    /// Number of values.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         self.values.len() + self.furthest.len()
@@ -85,20 +85,20 @@ mod tests {
     #[test]
     fn what_is_behind_a_part_is_taken_and_nothing_else_however_far_apart_it_lies() {
         for far in [5, 1 << 40] {
-            let mut kept: PerFile<u64> = PerFile::default();
+            let mut map: PerFile<u64> = PerFile::default();
             for (file, part) in [(1, 0), (1, 3), (1, far), (2, 3), (2, far)] {
-                kept.insert(file, part, part + 1);
+                map.insert(file, part, part + 1);
             }
-            let mut taken = kept.take(1, 3);
-            taken.sort_unstable();
-            assert_eq!(taken, [4, far + 1]);
-            assert_eq!((kept.get(1, 0), kept.get(1, 3), kept.get(2, 3)), (Some(1), None, Some(4)));
-            assert!(kept.take(1, 3).is_empty() && kept.take(3, 0).is_empty());
-            kept.insert(1, 7, 8);
-            kept.remove(1, 0);
-            assert_eq!(kept.take(1, 0), [8]);
-            kept.take(2, 0);
-            assert_eq!(kept.len(), 0);
+            let mut values = map.take(1, 3);
+            values.sort_unstable();
+            assert_eq!(values, [4, far + 1]);
+            assert_eq!((map.get(1, 0), map.get(1, 3), map.get(2, 3)), (Some(1), None, Some(4)));
+            assert!(map.take(1, 3).is_empty() && map.take(3, 0).is_empty());
+            map.insert(1, 7, 8);
+            map.remove(1, 0);
+            assert_eq!(map.take(1, 0), [8]);
+            map.take(2, 0);
+            assert_eq!(map.len(), 0);
         }
     }
 }

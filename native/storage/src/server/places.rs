@@ -1,6 +1,6 @@
-//! Where files lie on disks with an arm: in groups of cylinders, as the fast file system places them
+//! Placement of files on disks with an arm: in groups of cylinders, as in the fast file system
 //! (McKusick, Joy, Leffler and Fabry, "A fast file system for UNIX", ACM Transactions on Computer
-//! Systems 2(3), 1984), and what is said to be hot in a region (docs/layout.md).
+//! Systems 2(3), 1984), and hot files in a region (docs/layout.md).
 
 use super::area::Area;
 use super::call::{Call, Class};
@@ -9,34 +9,34 @@ use super::work::mix;
 use foldhash::fast::FixedState;
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of a block of the file system, as FreeBSD 4.8 makes it.
+/// Bytes of a block of the file system, as in FreeBSD 4.8.
 pub const FILE_BLOCK: u64 = 16 << 10;
 /// Bytes of a group of such blocks.
 pub const GROUP: u64 = 178 << 20;
-/// Of a group, one part of so many is for inodes: 22,400 of 128 bytes.
+/// One part in this many of a group is for inodes: 22,400 of 128 bytes.
 const GROUP_INODES: u64 = 64;
-/// Of a region, one part of so many is for inodes.
+/// One part in this many of a region is for inodes.
 const REGION_INODES: u64 = 8;
 /// The first blocks of a hot file lie in the region: 4 MB.
 const HOT_BLOCKS: u64 = 256;
-/// A group takes no more directories once it has so much less free than the mean: one part of a
-/// group in so many.
+/// A group takes no more directories once its free space is below the mean by one part in this many
+/// of a group.
 const FULLER: u64 = 4;
 
-/// A place: of which area, and which of its blocks, or inodes.
+/// A position: the area, and the block or inode in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Spot {
     area: usize,
     slot: u64,
 }
 
-/// Where files lie.
+/// Placement of files.
 #[derive(Debug)]
 pub struct Places {
     /// The groups, and behind them the region, if there is one.
     areas: Vec<Area>,
     groups: usize,
-    /// Which hints are followed.
+    /// The hints that are followed.
     follow: u8,
     /// The groups of files.
     homes: HashMap<u32, usize, FixedState>,
@@ -46,14 +46,14 @@ pub struct Places {
 }
 
 impl Places {
-    /// Nothing on a volume of so many bytes, which has a region of so many, if any, in the middle:
-    /// there the ways of the arm are shortest.
+    /// An empty volume, with a region of `region` bytes, if any, in the middle, where seeks are
+    /// shortest.
     pub fn new(capacity: u64, region: u64, follow: u8) -> Self {
         let groups = (capacity / GROUP).max(1);
         let (size, middle) = (capacity / groups, groups / 2);
         let areas = (0..groups).map(|group| {
-            let kept = if group == middle { region } else { 0 };
-            Area::new(group * size + kept, size - kept, GROUP_INODES)
+            let reserved = if group == middle { region } else { 0 };
+            Area::new(group * size + reserved, size - reserved, GROUP_INODES)
         });
         let region = (region > 0).then(|| Area::new(middle * size, region, REGION_INODES));
         Self {
@@ -67,7 +67,7 @@ impl Places {
         }
     }
 
-    /// Where the block of a file lies that has a byte.
+    /// The position of a byte's block of a file.
     pub fn block(&mut self, file: u32, offset: u64) -> u64 {
         let block = offset / FILE_BLOCK;
         let spot = self.blocks.get(file, block).unwrap_or_else(|| {
@@ -78,7 +78,7 @@ impl Places {
         self.areas[spot.area].block(spot.slot)
     }
 
-    /// Where the block of inodes lies that has a file's.
+    /// The position of the block with a file's inode.
     pub fn inode(&mut self, file: u32) -> u64 {
         let spot = self.inodes.get(&file).copied().unwrap_or_else(|| {
             let spot = self.search(file, self.hot.contains(&file), |area| area.inodes.take());
@@ -88,8 +88,7 @@ impl Places {
         self.areas[spot.area].inode(spot.slot)
     }
 
-    /// Learn what a call shows: a file lies in its directory's group, and where a hint says so in
-    /// the region.
+    /// Learn from a call: a file goes to its directory's group, or to the region if a hint says so.
     pub fn learn(&mut self, call: &Call) {
         let named = matches!(call.class, Class::Create | Class::Lookup) && call.target != 0;
         if !named || self.homes.contains_key(&call.target) {
@@ -107,7 +106,7 @@ impl Places {
         }
     }
 
-    /// Free what a call removes or cuts.
+    /// Free the blocks that a call removes or cuts.
     pub fn forget(&mut self, call: &Call) {
         if let Some((file, end)) = call.cut() {
             for spot in self.blocks.take(file, end.div_ceil(FILE_BLOCK)) {
@@ -123,14 +122,14 @@ impl Places {
         }
     }
 
-    /// The group of a file: anywhere, if its directory was not seen.
+    /// The group of a file: any, if its directory is unknown.
     fn home(&self, file: u32) -> usize {
         let anywhere = || (mix(u64::from(file)) % self.groups as u64) as usize;
         self.homes.get(&file).copied().unwrap_or_else(anywhere)
     }
 
-    /// The group of a new directory: anywhere, if it is in one whose own was not seen, as the root
-    /// of what is exported; else its parent's, or a later one that is not much fuller than others.
+    /// The group of a new directory: any, if its parent's is unknown, as for the root of an export;
+    /// else its parent's, or a later one that is not much fuller than others.
     fn directory(&self, parent: u32, own: u32) -> usize {
         let Some(&near) = self.homes.get(&parent) else {
             return self.home(own);
@@ -142,7 +141,7 @@ impl Places {
         on.into_iter().find(|group| free(*group) >= least).unwrap_or(near)
     }
 
-    /// Place a block: behind the one before it, else where the file's blocks are to be.
+    /// Place a block behind the one before it, or else near the file's blocks.
     fn new_block(&mut self, file: u32, block: u64) -> Spot {
         let hot = block < HOT_BLOCKS && self.hot.contains(&file);
         let before = block.checked_sub(1).and_then(|before| self.blocks.get(file, before));
@@ -154,14 +153,14 @@ impl Places {
         self.search(file, hot, |area| area.blocks.take())
     }
 
-    /// Search the region, if what is sought is hot, and the groups from the file's on.
+    /// Search the region, for a hot file, and the groups from the file's on.
     fn search(&mut self, file: u32, hot: bool, take: impl Fn(&mut Area) -> Option<u64>) -> Spot {
         let (home, groups) = (self.home(file), self.groups);
         let region = (hot && self.areas.len() > groups).then_some(groups);
         let all = region.into_iter().chain((home..home + groups).map(|group| group % groups));
         let mut found =
             all.filter_map(|area| take(&mut self.areas[area]).map(|slot| Spot { area, slot }));
-        // all is full: what was captured needs more than there is, and lies on what is there
+        // all is full: the capture needs more space than there is, and shares it
         found.next().unwrap_or(Spot { area: home, slot: 0 })
     }
 }

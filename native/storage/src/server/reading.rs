@@ -1,4 +1,4 @@
-//! Reads: what a call asks for, and what is read ahead of it.
+//! Reads: on demand, and ahead.
 
 use super::ahead::Reader;
 use super::cache::Block;
@@ -8,7 +8,7 @@ use crate::cluster::{Blocks, ClusterRules, Wanted};
 use crate::readahead::{Held, Read};
 use std::ops::Range;
 
-/// How many requests a call waits for, and their bytes.
+/// Number of requests that a call waits for, and their bytes.
 type Waited = (u32, u64);
 
 impl Store {
@@ -36,7 +36,7 @@ impl Store {
         waited
     }
 
-    /// Read what a call asks for and is not there, and wait for what is on its way.
+    /// Read the missing blocks of a call, and wait for those on their way.
     fn demand(&mut self, call: &Call, flight: usize, now: u64) -> Waited {
         let (mut awaited, mut bytes) = (0, 0);
         let mut missing: Option<u64> = None;
@@ -97,7 +97,7 @@ impl Store {
         waited
     }
 
-    /// Bring what of some blocks is not there, for a call or ahead of all.
+    /// Read the missing ones of some blocks, for a call or ahead.
     fn bring(&mut self, file: u32, blocks: Range<u64>, flight: Option<usize>, now: u64) -> Waited {
         let (mut awaited, mut count) = (0, 0);
         let mut start = blocks.start;
@@ -117,7 +117,7 @@ impl Store {
         (awaited, count * self.block)
     }
 
-    /// Wait for a request that is under way, if one is; return how many more are waited for.
+    /// Wait for a request under way, if any; return how many more are awaited.
     fn wait(&mut self, request: Option<u32>, flight: usize) -> u32 {
         let Some(job) = request.and_then(|request| self.jobs.get_mut(request as usize)) else {
             return 0;
@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-/// Where a call's file ends, as far as is known.
+/// The known end of a call's file.
 fn end_of_file(call: &Call) -> u64 {
     call.end.max(call.offset + u64::from(call.bytes))
 }
@@ -148,7 +148,7 @@ impl Held for Store {
     }
 }
 
-/// The cache, as one of the file system's blocks, of `pages` of its own each.
+/// The cache with blocks of the file system, each of `pages` cache blocks.
 struct Clusters<'a> {
     store: &'a mut Store,
     pages: u64,

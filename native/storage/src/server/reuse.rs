@@ -1,35 +1,35 @@
-//! Reuse distances: how many other blocks were touched since a block was touched before.
+//! Reuse distances: the number of other blocks touched since the last touch of a block.
 //!
-//! A cache that lets the block go that was used least lately has a block if its distance is less
-//! than the cache's room, whatever the room is (Mattson, Gecsei, Slutz and Traiger, "Evaluation
-//! techniques for storage hierarchies", IBM Systems Journal 9(2), 1970).
+//! A least-recently-used cache has a block if its distance is less than the cache's capacity
+//! (Mattson, Gecsei, Slutz and Traiger, "Evaluation techniques for storage hierarchies", IBM
+//! Systems Journal 9(2), 1970).
 
 use super::call::{Call, Class};
 use super::per_file::PerFile;
 
-/// The distance of what was not touched before.
+/// The distance of a block that was not touched before.
 pub const FIRST: u64 = u64::MAX;
 
-/// Blocks, and in which order they were touched last.
+/// Blocks in the order of their last touch.
 #[derive(Clone, Debug)]
 pub struct Reuse {
     block: u64,
     last: PerFile<u32>,
-    /// A binary indexed tree over instants: 1 where a block was touched last.
+    /// A binary indexed tree over instants: 1 at the last touch of a block.
     tree: Vec<u32>,
     clock: u32,
     live: u32,
 }
 
 impl Reuse {
-    /// Nothing was touched; blocks have so many bytes.
+    /// No touched blocks; blocks have `block` bytes.
     pub fn new(block: u64) -> Self {
         let last = PerFile::default();
         Self { block, last, tree: vec![0; 1 << 16], clock: 0, live: 0 }
     }
 
-    /// Take note of a call; return the greatest distance of its blocks if it reads, and all of them
-    /// or none were touched before: of others nothing can be told.
+    /// Record a call; return the greatest distance of its blocks if it reads, and all or none of
+    /// them were touched before. Others have no defined distance.
     pub fn touch(&mut self, call: &Call) -> Option<u64> {
         if let Some((file, end)) = call.cut() {
             self.forget(file, end.div_ceil(self.block));
@@ -44,8 +44,8 @@ impl Reuse {
             let distance = self.block(call.file, index);
             (least, most) = (least.min(distance), most.max(distance));
         }
-        let is_told = call.class == Class::Read && (most != FIRST || least == FIRST);
-        is_told.then_some(most)
+        let is_defined = call.class == Class::Read && (most != FIRST || least == FIRST);
+        is_defined.then_some(most)
     }
 
     fn block(&mut self, file: u32, index: u64) -> u64 {
@@ -65,7 +65,7 @@ impl Reuse {
         distance
     }
 
-    /// Forget a file's blocks from one on: they are in no cache any more.
+    /// Drop a file's blocks from one on: no cache has them any more.
     fn forget(&mut self, file: u32, from: u64) {
         for at in self.last.take(file, from) {
             self.add(at, u32::MAX);
@@ -82,7 +82,7 @@ impl Reuse {
         }
     }
 
-    /// How many blocks were touched last at that instant or before.
+    /// Number of blocks last touched at that instant or before.
     fn upto(&self, at: u32) -> u32 {
         let (mut at, mut sum) = (at as usize, 0u32);
         while at > 0 {
@@ -92,7 +92,7 @@ impl Reuse {
         sum
     }
 
-    /// Number instants anew, without those that tell nothing any more.
+    /// Renumber the instants, without outdated ones.
     fn renumber(&mut self) {
         let mut order: Vec<_> = self.last.iter().map(|(block, at)| (at, block)).collect();
         order.sort_unstable();

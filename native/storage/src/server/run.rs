@@ -15,14 +15,13 @@ use crate::station::Station;
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What chance decides: how long a call takes on the processor.
+/// Purpose of random numbers: processor time of calls.
 const WORK: u64 = 3;
-/// How far ahead of what happens calls are taken from the capture, so that a server that is quicker
-/// than the captured one gets them sooner.
+/// Lookahead into the capture, so that a server quicker than the captured one gets calls sooner.
 const WINDOW: u64 = 1_000_000_000;
-/// So many calls may wait for others; then the capture waits, too.
+/// Most calls that wait for others; beyond, the capture waits, too.
 const WAITING_MOST: usize = 1 << 20;
-/// How often it is looked for what is to go to disk unasked.
+/// Interval of checks for data to write back.
 const TICK: u64 = 5_000_000_000;
 /// Bytes of a call or an answer besides its data.
 const HEADERS: u64 = 128;
@@ -31,30 +30,30 @@ const HEADERS: u64 = 128;
 enum Event {
     /// A call comes.
     Comes(usize),
-    /// It has come over the link.
+    /// A call has come over the link.
     Came(usize),
-    /// The processor is done with it.
+    /// The processor has finished a call.
     Worked(usize),
-    /// A disk is done with a request.
+    /// A disk has finished a request.
     Disk(usize, Spent),
-    /// Its answer has gone over the link.
+    /// An answer has gone over the link.
     Answered(usize),
-    /// It is looked for what is to be written.
+    /// Check for data to write back.
     Tick,
 }
 
-/// What became of one call.
+/// Results of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Each {
-    /// When it came, in nanoseconds.
+    /// Its arrival, in nanoseconds.
     pub came: u64,
-    /// How long it took.
+    /// Its latency.
     pub latency: u64,
-    /// Bytes that it waited for disks to read or write.
+    /// Bytes of disk requests that it waited for.
     pub disk_bytes: u64,
 }
 
-/// A server, which is fed calls in the order in which they were captured.
+/// A server, which is fed calls in the order of the capture.
 pub struct Server {
     parameters: Parameters,
     issue: Issue,
@@ -84,9 +83,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// An idle server with an empty cache, which measures calls that were captured from a time on.
+    /// An idle server with an empty cache, which measures calls captured from a time on.
     ///
-    /// `seed` decides what is chance; `each`: whether it tells of every call, too.
+    /// `seed` is that of random choices; `each`: whether to record every call, too.
     pub fn new(
         parameters: Parameters,
         issue: Issue,
@@ -124,19 +123,19 @@ impl Server {
         })
     }
 
-    /// Feed it a call, captured not before the one fed last.
+    /// Feed it a call, captured not before the previous one.
     pub fn feed(&mut self, call: Call) {
         self.unread.push_back(call);
     }
 
-    /// Let happen what is known to happen before the next call that is not fed yet.
+    /// Process the events that are due before the next call to be fed.
     pub fn advance(&mut self) {
         while !self.unread.is_empty() {
             self.step();
         }
     }
 
-    /// Let happen all that is left; return what it gave.
+    /// Process all remaining events; return the results.
     pub fn finish(&mut self) -> Outcome {
         while !self.unread.is_empty() || self.events.next_at().is_some() {
             self.step();
@@ -144,12 +143,12 @@ impl Server {
         self.outcome()
     }
 
-    /// What became of each call, by its place among those fed, if it was to tell.
+    /// Results of each call, in the order of feeding, if requested.
     pub fn each(&self) -> &[Each] {
         self.each.as_deref().unwrap_or_default()
     }
 
-    /// Take the next call from the capture, or let the next event happen.
+    /// Take the next call from the capture, or process the next event.
     fn step(&mut self) {
         let due = self.events.next_at();
         match self.unread.front() {
@@ -241,7 +240,7 @@ impl Server {
         }
     }
 
-    /// Give a call whose turn it is on its connection a thread, when there is one.
+    /// Give a call at the head of its connection a thread, when there is one.
     fn admitted(&mut self, id: usize, now: u64) {
         let flight = &mut self.flights[id];
         flight.parts[part::CONNECTION] += now - flight.since;
@@ -332,7 +331,7 @@ impl Server {
         }
     }
 
-    /// Give back what a call has, and send its answer.
+    /// Release the resources of a call, and send its answer.
     fn answer(&mut self, id: usize, now: u64) {
         let flight = &mut self.flights[id];
         let call = flight.call;
@@ -396,13 +395,13 @@ impl Server {
     }
 }
 
-/// How long a link takes for so many bytes.
+/// Time of a link for a number of bytes.
 fn moving(link: u64, bytes: u64) -> u64 {
     (bytes * 1_000_000_000).checked_div(link).unwrap_or(0)
 }
 
-/// Add to a call's parts the time that it waited for disks: as the request that was done last spent
-/// it, and for what came before that, in the queue.
+/// Charge a call's wait for disks: by the parts of the last request done, and the rest to the
+/// queue.
 fn attribute(flight: &mut Flight, spent: Spent, now: u64) {
     let waited = now - flight.since;
     let mut left = waited;

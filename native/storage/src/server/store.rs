@@ -1,4 +1,4 @@
-//! What a server keeps: its cache, what is not on disk yet, and the requests to its disks.
+//! A server's storage: its cache, dirty data, and requests to its disks.
 
 use super::ahead::Reader;
 use super::cache::{Block, Cache};
@@ -13,22 +13,22 @@ use crate::drive::ParameterError;
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// Of the cache, the share that may hold what is not on disk: one part of so many.
+/// One part in this many of the cache may be dirty.
 const DIRTY_PART: usize = 5;
 /// A request to a disk.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     disk: usize,
     file: u32,
-    /// The blocks that it brings, the first and how many; none for a write.
+    /// The blocks that it brings, first and number; none for a write.
     fills: (u64, u64),
     /// The calls that wait for it.
     pub(super) waiters: Vec<usize>,
-    /// Bytes of the write buffer that are free once it is done.
+    /// Bytes of the write buffer that it frees.
     frees: u64,
 }
 
-/// Data that must be stable: of a file, runs of blocks.
+/// Data to make stable: runs of blocks of a file.
 #[derive(Clone, Debug)]
 struct Stable {
     flight: usize,
@@ -38,7 +38,7 @@ struct Stable {
     bytes: u64,
 }
 
-/// What a disk's request has done.
+/// Effects of a finished disk request.
 pub struct Finished {
     /// The calls that waited for it.
     pub waiters: Vec<usize>,
@@ -62,16 +62,16 @@ pub struct Store {
     buffered: u64,
     waiting: VecDeque<Stable>,
     write_back: u64,
-    /// Blocks that reads asked for.
+    /// Blocks that reads requested.
     pub asked: u64,
-    /// Those of them that were there.
+    /// The cache hits among them.
     pub hits: u64,
     /// Blocks that were read ahead.
     pub ahead: u64,
 }
 
 impl Store {
-    /// An empty cache before idle disks; `seed` decides what is chance.
+    /// An empty cache and idle disks; `seed` is that of random choices.
     pub fn new(parameters: &Parameters, seed: u64) -> Result<Self, ParameterError> {
         let room = usize::try_from(parameters.memory / parameters.block).unwrap_or(usize::MAX);
         Ok(Self {
@@ -94,7 +94,7 @@ impl Store {
         })
     }
 
-    /// Take in what a call writes; return whether it must wait for the disk, and for how much.
+    /// Accept a call's write; return the disk requests that it must wait for, and their bytes.
     pub fn write(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
         let (first, end) = self.blocks(call);
         for index in first..end {
@@ -121,14 +121,14 @@ impl Store {
 
     /// Make a file's data stable for a call.
     pub fn commit(&mut self, file: u32, flight: usize, now: u64) -> (u32, u64) {
-        let runs = self.taken(file);
+        let runs = self.take_runs(file);
         if runs.is_empty() {
             return (0, 0);
         }
         self.make_stable(file, runs, flight, now)
     }
 
-    /// Write a block of names or attributes for a call: the inode, where that has a place.
+    /// Write a block of names or attributes for a call: the inode, if it has a position.
     pub fn change(&mut self, call: &Call, flight: usize, now: u64) -> (u32, u64) {
         let file = if call.target == 0 { call.file } else { call.target };
         let index = mix(u64::from(file)) % EXTENT_BLOCKS;
@@ -136,12 +136,12 @@ impl Store {
         self.make_stable(file, runs, flight, now)
     }
 
-    /// Learn where files are to lie from a call.
+    /// Learn the placement of files from a call.
     pub fn learn(&mut self, call: &Call) {
         self.disks.learn(call);
     }
 
-    /// Forget what a call removes or cuts: it need not be written any more.
+    /// Drop the blocks that a call removes or cuts: they need not be written.
     pub fn forget(&mut self, call: &Call) {
         if let Some((file, end)) = call.cut() {
             let from = end.div_ceil(self.block);
@@ -154,7 +154,7 @@ impl Store {
         self.disks.forget(call);
     }
 
-    /// Write what is old enough; return whether there is more.
+    /// Write data that is old enough; return whether there is more.
     pub fn tick(&mut self, now: u64) -> bool {
         while let Some(file) = now.checked_sub(self.write_back).and_then(|by| self.dirty.oldest(by))
         {
@@ -163,12 +163,12 @@ impl Store {
         !self.dirty.is_empty()
     }
 
-    /// Whether something is not on disk.
+    /// Whether any data is dirty.
     pub fn is_dirty(&self) -> bool {
         !self.dirty.is_empty()
     }
 
-    /// Begin what disks can begin.
+    /// Begin a request on a disk that is free.
     pub fn start(&mut self, now: u64) -> Option<Begun> {
         while let Some(&disk) = self.idle.last() {
             if let Some(begun) = self.disks.begin(disk, now) {
@@ -179,7 +179,7 @@ impl Store {
         None
     }
 
-    /// Take note that a disk has done a request.
+    /// Finish a disk request.
     pub fn finish(&mut self, number: usize, now: u64) -> Finished {
         let job = self.jobs.remove(number);
         self.disks.done(job.disk);
@@ -197,7 +197,7 @@ impl Store {
         (first, (call.offset + u64::from(call.bytes.max(1))).div_ceil(self.block))
     }
 
-    /// Whether a block that is not in the cache was there before the first call; then it is now.
+    /// Touch a block outside the cache; return whether it was there before the first call.
     pub(super) fn was_warm(&mut self, block: Block) -> bool {
         let was = self.warm.touch(block);
         if was {
@@ -206,20 +206,20 @@ impl Store {
         was
     }
 
-    /// Whether a block is in the cache, on its way there, or was there before the first call and is
-    /// not touched yet.
+    /// Whether a block is in the cache or on its way, or was there before the first call and is
+    /// untouched.
     pub(super) fn holds(&self, block: Block) -> bool {
         self.cache.holds(block) || self.warm.has(block)
     }
 
-    /// Take a block in; if a dirty one has to go, its file is written.
+    /// Insert a block; if that evicts a dirty one, write its file.
     fn insert(&mut self, block: Block, request: Option<u32>, now: u64) {
         if let Some(gone) = self.cache.insert(block, request) {
             self.clean(gone.file, now);
         }
     }
 
-    /// Bring blocks of a file from the disks; return how many requests that takes.
+    /// Read blocks of a file from the disks; return the number of requests.
     pub(super) fn fill(
         &mut self,
         file: u32,
@@ -249,7 +249,7 @@ impl Store {
         count
     }
 
-    /// Ask a disk for a piece: to read it if it fills blocks, else to write it.
+    /// Send a disk a piece: a read if it fills blocks, else a write.
     fn ask(
         &mut self,
         file: u32,
@@ -266,8 +266,8 @@ impl Store {
         number
     }
 
-    /// Take the runs of a file's blocks that are not on disk.
-    fn taken(&mut self, file: u32) -> Vec<(u64, u64)> {
+    /// Take the dirty runs of a file's blocks.
+    fn take_runs(&mut self, file: u32) -> Vec<(u64, u64)> {
         let runs = self.dirty.take(file);
         for &(first, count) in &runs {
             for index in first..first + count {
@@ -277,14 +277,14 @@ impl Store {
         runs
     }
 
-    /// Write what is dirty of a file, for nobody who waits.
+    /// Write the dirty data of a file in the background.
     fn clean(&mut self, file: u32, now: u64) {
-        let runs = self.taken(file);
+        let runs = self.take_runs(file);
         self.write_out(file, &runs, None, false, now);
     }
 
-    /// Write runs, for a call or into the write buffer with the inode; return how many requests that
-    /// takes.
+    /// Write runs, for a call or into the write buffer with the inode; return the number of
+    /// requests.
     fn write_out(
         &mut self,
         file: u32,
@@ -303,8 +303,8 @@ impl Store {
         pieces.len() as u32
     }
 
-    /// Make runs stable for a call: in the write buffer if it can take them, else on disk. A call
-    /// that waits for room waits for one thing.
+    /// Make runs stable for a call: in the write buffer if there is room, else on disk. A call that
+    /// waits for room waits for one event.
     fn make_stable(
         &mut self,
         file: u32,
@@ -326,7 +326,7 @@ impl Store {
         (1, bytes)
     }
 
-    /// Let those into the write buffer for whom there is room now.
+    /// Admit waiting calls to the write buffer, as far as there is room.
     fn admit(&mut self, now: u64) -> Vec<usize> {
         let mut admitted = Vec::new();
         while let Some(next) = self.waiting.front() {

@@ -1,4 +1,4 @@
-//! The server against what can be told by hand.
+//! The server against results computed by hand.
 
 use super::*;
 use crate::cluster::Version;
@@ -130,7 +130,7 @@ fn changes_wait_for_the_disk_where_they_must() {
     assert_eq!(latencies(&careful, &calls), [510, 10]);
 }
 
-/// Reads of 4 KB, a millisecond apart, of files of so many bytes; the latencies, and blocks ahead.
+/// Reads of 4 KB, a millisecond apart; return the latencies, and blocks read ahead.
 fn reading(ahead: Policy, end: u64, reads: &[(u32, u64)]) -> (Vec<u64>, u64) {
     let ahead = Parameters { ahead, memory: 1 << 20, ..parameters() };
     let calls: Vec<Call> = (0..)

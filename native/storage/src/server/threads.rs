@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Threads; calls wait for one in the order in which they came.
+/// Threads; calls wait for one in the order of arrival.
 pub struct Threads {
     count: usize,
     free: usize,
@@ -12,7 +12,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// So many threads, all free.
+    /// `count` free threads.
     pub fn new(count: usize) -> Self {
         Self { count, free: count, waiting: VecDeque::new(), since: 0, busy: 0 }
     }
@@ -28,7 +28,7 @@ impl Threads {
         true
     }
 
-    /// Take a thread back; return the call that has it now.
+    /// Free a thread; return the call that has it now.
     pub fn release(&mut self, now: u64) -> Option<usize> {
         let next = self.waiting.pop_front();
         if next.is_none() {
@@ -38,7 +38,7 @@ impl Threads {
         next
     }
 
-    /// Nanoseconds for which threads were busy, of all together, until their number changed last.
+    /// Busy nanoseconds of all threads, up to the last change.
     pub fn busy(&self) -> u64 {
         self.busy
     }

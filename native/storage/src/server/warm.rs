@@ -1,35 +1,35 @@
-//! What was in memory before the first call: extents of files, by chance, whole or not at all.
+//! Memory before the first call: random extents of files, each whole or not at all.
 
 use super::cache::Block;
 use super::per_file::PerFile;
 use super::work::chance;
 
-/// What chance decides: whether an extent was in memory before.
+/// Purpose of random numbers: whether an extent was in memory before.
 const WARM: u64 = 2;
 /// The blocks of an extent.
 pub const EXTENT_BLOCKS: u64 = 64;
 
-/// What was in memory before the first call, as far as it was not touched yet.
+/// The contents of memory before the first call, until they are touched.
 pub struct Warm {
     share: f64,
     seed: u64,
-    /// Extents of which blocks were touched, one bit for each.
+    /// Touched blocks of extents, one bit for each.
     touched: PerFile<u64>,
 }
 
 impl Warm {
-    /// A share of all extents; `seed` decides which.
+    /// A share of all extents; `seed` selects them.
     pub fn new(share: f64, seed: u64) -> Self {
         Self { share, seed, touched: PerFile::default() }
     }
 
-    /// Whether a block was in memory, and is not touched yet.
+    /// Whether a block was in memory, and is untouched.
     pub fn has(&self, block: Block) -> bool {
         let (extent, bit) = place(block);
         self.was_in_memory(block) && self.touched.get(block.file, extent).unwrap_or(0) & bit == 0
     }
 
-    /// Touch a block; return whether it was in memory, and was not touched before.
+    /// Touch a block; return whether it was in memory, and untouched.
     pub fn touch(&mut self, block: Block) -> bool {
         if self.share == 0.0 {
             return false;
@@ -45,7 +45,7 @@ impl Warm {
         was && first
     }
 
-    /// Forget a file that is no more.
+    /// Drop a removed file.
     pub fn forget(&mut self, file: u32) {
         self.touched.take(file, 0);
     }

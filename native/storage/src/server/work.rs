@@ -1,19 +1,18 @@
-//! How long work takes that is not modelled further: a distribution, as it was seen or is assumed.
+//! Durations of work that is not modelled further: an observed or assumed distribution.
 
 use serde::Deserialize;
 
-/// Work whose time is drawn from a distribution, and grows with the bytes that it moves.
+/// Work with a random duration that grows with its bytes.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// Shares from 0 to 1, ascending, and below what time that share of the work is done, in
-    /// nanoseconds; geometric between.
+    /// Shares from 0 to 1 with their quantiles in nanoseconds, ascending; geometric between.
     pub quantiles: Vec<(f64, f64)>,
     /// Nanoseconds for each byte besides.
     pub per_byte: f64,
 }
 
-/// A distribution that is none.
+/// An invalid distribution.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum WorkError {
     /// Shares that do not go from 0 to 1.
@@ -22,13 +21,13 @@ pub enum WorkError {
     /// Times that descend, or are not above 0.
     #[error("quantiles: expected times above 0 that do not descend")]
     Times,
-    /// Bytes that take less than no time.
+    /// A negative time per byte.
     #[error("per_byte: expected 0 or more nanoseconds")]
     PerByte,
 }
 
 impl Work {
-    /// Work that always takes so many nanoseconds.
+    /// Work of constant duration, in nanoseconds.
     pub fn constant(nanoseconds: f64) -> Self {
         Self { quantiles: vec![(0.0, nanoseconds), (1.0, nanoseconds)], per_byte: 0.0 }
     }
@@ -52,7 +51,7 @@ impl Work {
         }
     }
 
-    /// How long it takes with so many bytes, if a share `chance` of such work is done sooner.
+    /// The duration with a number of bytes, at the quantile `chance`.
     pub fn time(&self, chance: f64, bytes: u64) -> u64 {
         let next = self.quantiles.partition_point(|own| own.0 <= chance);
         let next = next.clamp(1, self.quantiles.len() - 1);
@@ -63,10 +62,10 @@ impl Work {
     }
 }
 
-/// A number from 0 to below 1 that stands for chance: the same for the same seed, number and use.
+/// A random number in [0, 1): the same for the same seed, number and purpose.
 ///
-/// So a call has the same luck before every server, and what differs between two of them is not
-/// chance (common random numbers). The mixing is SplitMix64's (Steele, Lea and Flood, 2014).
+/// So a call gets the same random numbers on every server, and the difference between two servers
+/// is not random (common random numbers). The mixing is SplitMix64's (Steele, Lea and Flood, 2014).
 pub fn chance(seed: u64, number: u64, purpose: u64) -> f64 {
     let mixed = mix(mix(seed ^ mix(purpose)) ^ number);
     (mixed >> 11) as f64 / (1u64 << 53) as f64

@@ -1,4 +1,4 @@
-//! What becomes of a request when it comes.
+//! Arrival of requests.
 
 use super::disk::Disk;
 use super::outcome::{Answer, Outcome};
@@ -7,7 +7,7 @@ use crate::drive::Service;
 use crate::queue::{Aged, Order, Waiting};
 
 impl Disk {
-    /// Take a request that comes at time `now`, or answer it from memory.
+    /// Accept a request at time `now`, or answer it from memory.
     pub fn arrive(&mut self, own: Waiting, now: u64, answer: &mut Answer<'_>) {
         let (sector, sectors) = (own.request.sector, own.request.sectors);
         if self.doing.is_none() {
@@ -37,12 +37,15 @@ impl Disk {
         let Some(missed) = written.filter(|own| *own != Written::NoRoom) else {
             return false;
         };
-        answer(own.number, Outcome { missed: missed == Written::Anew, ..self.told(own, now) });
+        answer(
+            own.number,
+            Outcome { missed: missed == Written::New, ..self.serve_from_memory(own, now) },
+        );
         true
     }
 
-    /// Let writes into the write buffer that waited for room.
-    pub fn let_in(&mut self, now: u64, answer: &mut Answer<'_>) {
+    /// Admit waiting writes to the write buffer.
+    pub fn admit_writes(&mut self, now: u64, answer: &mut Answer<'_>) {
         while let Some(&own) = self.held.front() {
             if !self.buffer(own, now, answer) {
                 return;
@@ -51,7 +54,7 @@ impl Disk {
         }
     }
 
-    /// Answer the reads that wait for what is in memory by now: they pass those before them.
+    /// Answer waiting reads that are in memory by now: they pass those before them.
     pub fn pass_hits(&mut self, now: u64, answer: &mut Answer<'_>) {
         if self.queue.is_empty() {
             return;
@@ -67,14 +70,14 @@ impl Disk {
         }
     }
 
-    /// A read of what is in memory.
+    /// Answer a read from memory.
     pub fn remember(&mut self, own: Waiting, now: u64) -> Outcome {
         self.hit(own.request.sector, own.request.sectors);
-        self.told(own, now)
+        self.serve_from_memory(own, now)
     }
 
-    /// The answer to what needs no arm.
-    fn told(&self, own: Waiting, now: u64) -> Outcome {
+    /// The outcome without the arm.
+    fn serve_from_memory(&self, own: Waiting, now: u64) -> Outcome {
         let service = Service {
             queue: now - own.since,
             overhead: self.times.hit,

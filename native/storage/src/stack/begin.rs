@@ -1,4 +1,4 @@
-//! What the arm does next.
+//! The arm's next work.
 
 use super::disk::{Disk, Doing};
 use super::outcome::{Answer, Moved, Outcome};
@@ -7,19 +7,19 @@ use crate::cache::{Group, BLOCK};
 use crate::drive::{Access, ReadOn, Request, Run, Service};
 use crate::queue::{Order, Waiting};
 
-/// The number of what no request asks for: blocks of the write buffer.
+/// The number of work without a request: writing back.
 const NOBODY: usize = usize::MAX;
 
-/// What the arm has begun.
+/// The work that the arm has begun.
 pub struct Begun {
-    /// When it will be free.
+    /// Its end.
     pub free: u64,
     /// Where it went, and how long it took.
     pub moved: Moved,
 }
 
 impl Disk {
-    /// Let the arm begin something at time `now`, if it is free and anything waits.
+    /// Begin the arm's next work at time `now`, if it is free and anything waits.
     pub fn begin(&mut self, rules: &Rules, now: u64, answer: &mut Answer<'_>) -> Option<Begun> {
         self.choose_leaving(rules, now);
         while let Some(own) = self.queue.pop(now, &self.mechanism) {
@@ -41,8 +41,8 @@ impl Disk {
         Some(self.leave(own, now))
     }
 
-    /// Let blocks wait for the arm that have to leave the write buffer; beside reads, if writes wait
-    /// for their room.
+    /// Queue blocks that have to leave the write buffer; together with reads, if writes wait for
+    /// their room.
     fn choose_leaving(&mut self, rules: &Rules, now: u64) {
         while self.under_way < rules.depth {
             let Some(group) = self.writes.as_mut().and_then(|writes| writes.leave(now)) else {
@@ -105,7 +105,7 @@ impl Disk {
         Some(Begun { free: end, moved })
     }
 
-    /// Write what a request has, right to the medium.
+    /// Write a request's data directly to the medium.
     fn write_through(&mut self, own: Waiting, now: u64, answer: &mut Answer<'_>) -> Begun {
         let at = now.max(own.since + self.times.write);
         let (run, end) = self.write(own.request, at);
@@ -117,7 +117,7 @@ impl Disk {
         Begun { free: end, moved }
     }
 
-    /// Write blocks of the write buffer.
+    /// Write back blocks of the write buffer.
     fn leave(&mut self, own: Waiting, now: u64) -> Begun {
         let (run, end) = self.write(own.request, now.max(own.since + self.times.write));
         let Request { sector, sectors, .. } = own.request;
@@ -137,8 +137,8 @@ impl Disk {
         (first, end)
     }
 
-    /// Read up to sector `end`; return the first run, when all before sector `until` had passed, and
-    /// when all had.
+    /// Read up to sector `end`; return the first run, the time at which all before sector `until`
+    /// had passed, and the end.
     fn pass(&mut self, sector: u64, until: u64, end: u64, at: u64, any: bool) -> (Run, u64, u64) {
         let access = Access { write: false, unordered: any };
         let place = self.mechanism.geometry().place(sector);
@@ -155,7 +155,7 @@ impl Disk {
         (first, answered, done)
     }
 
-    /// Pass over sectors up to `end`, from time `at` on; return when the last had passed.
+    /// Pass over sectors up to `end`, from time `at` on; return the end.
     fn pass_rest(&mut self, mut sector: u64, end: u64, mut at: u64, access: Access) -> u64 {
         while sector < end {
             let run = self.mechanism.pass(sector, end - sector, at, at, access);
@@ -165,7 +165,7 @@ impl Disk {
         at
     }
 
-    /// Take note that the arm is free at time `now`, and of what it has done.
+    /// Finish the arm's work at time `now`.
     pub fn end_doing(&mut self, now: u64) {
         match self.doing.take() {
             Some(Doing::Read { sectors, free, limit }) => {
@@ -185,8 +185,8 @@ impl Disk {
         }
     }
 
-    /// When to look at it though nothing comes: when it has read on, or has waited long enough with
-    /// what was written.
+    /// Time of the next check without arrivals: the end of reading ahead, or the age limit of
+    /// written blocks.
     pub fn due(&mut self, now: u64) -> Option<u64> {
         if self.doing.is_some() {
             return None;
@@ -197,13 +197,13 @@ impl Disk {
         };
         let read_on = self.ahead.as_ref().filter(|_| !self.leaving.is_empty()).map(place);
         let aged = self.writes.as_mut().and_then(|writes| writes.due());
-        // What is overdue already leaves when others have left.
+        // Overdue blocks leave when others have left.
         let aged = aged.filter(|due| *due > now);
         read_on.into_iter().chain(aged).min()
     }
 }
 
-/// Where the time of a request went that the arm began to serve, and was done with, at two times.
+/// The parts of a request's time, between the start and end of the arm's work.
 fn service(own: Waiting, overhead: u64, (at, end): (u64, u64), run: &Run, bus: u64) -> Service {
     Service {
         queue: at - own.since - overhead,

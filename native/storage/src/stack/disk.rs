@@ -1,4 +1,4 @@
-//! A drive with its memory and what waits for it.
+//! A drive with its memory and queues.
 
 use super::rules::Rules;
 use crate::cache::{parts, Blocks, WriteBuffer, BLOCK};
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Times of a drive's controller, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// For what is in memory.
+    /// For a hit in memory.
     pub hit: u64,
     /// For a read from the medium.
     pub read: u64,
@@ -21,7 +21,7 @@ pub struct Times {
     pub bus: u64,
 }
 
-/// A drive, its memory, and what waits for it.
+/// A drive, its memory, and its queues.
 pub struct Disk {
     pub mechanism: Mechanism,
     pub times: Times,
@@ -29,33 +29,33 @@ pub struct Disk {
     pub pool: Option<Blocks>,
     pub writes: Option<WriteBuffer>,
     pub prefetcher: Box<dyn Prefetcher>,
-    /// What it has not taken yet, because it has as many requests as it may.
+    /// Requests beyond the queue depth.
     pub outside: VecDeque<Waiting>,
-    /// How many requests it has taken that are not done.
-    pub taken: usize,
-    /// What waits for the arm.
+    /// Number of accepted requests that are not done.
+    pub accepted: usize,
+    /// Requests that wait for the arm.
     pub queue: Aged,
     /// Groups that go to the medium when no read waits.
     pub leaving: Aged,
-    /// How many groups are on their way to the medium.
+    /// Number of groups on their way to the medium.
     pub under_way: usize,
     /// Writes that wait for room.
     pub held: VecDeque<Waiting>,
-    /// What the arm does.
+    /// The arm's work.
     pub doing: Option<Doing>,
-    /// Reading on, which the next request breaks off.
+    /// Reading ahead, which the next request aborts.
     pub ahead: Option<ReadOn>,
-    /// When it is looked at next though nothing comes.
+    /// Time of the next check without arrivals.
     pub look: Option<u64>,
 }
 
-/// What an arm does.
+/// Work of an arm.
 pub enum Doing {
-    /// It reads sectors, others of the track for nothing, and may go on up to a sector.
+    /// It reads sectors, and others of the track for free, and may go on up to a sector.
     Read { sectors: Range<u64>, free: [Range<u64>; 2], limit: u64 },
-    /// It writes what a request has.
+    /// It writes a request's data.
     Write,
-    /// It writes blocks of the write buffer.
+    /// It writes back blocks of the write buffer.
     Leave { block: u64, blocks: u64 },
 }
 
@@ -77,7 +77,7 @@ impl Disk {
             writes: rules.write_buffer.map(|own| WriteBuffer::new(own.rules())),
             prefetcher: rules.prefetcher(),
             outside: VecDeque::new(),
-            taken: 0,
+            accepted: 0,
             queue: rules.queue(),
             leaving: rules.queue(),
             under_way: 0,
@@ -88,12 +88,12 @@ impl Disk {
         })
     }
 
-    /// How many sectors it has.
+    /// Number of its sectors.
     pub fn end(&self) -> u64 {
         self.mechanism.geometry().sectors()
     }
 
-    /// From the first to the last of sectors that is nowhere in memory.
+    /// The range of sectors from the first to the last missing one.
     pub fn missing(&self, sector: u64, sectors: u64) -> Option<Range<u64>> {
         let mut missing: Option<Range<u64>> = None;
         for (block, own) in parts(sector, sectors) {
@@ -113,7 +113,7 @@ impl Disk {
         self.cache.held(block) | pool | writes
     }
 
-    /// Use sectors that are in memory: what nobody had asked for before belongs to the cache now.
+    /// Use sectors in memory: prefetched ones move to the cache.
     pub fn hit(&mut self, sector: u64, sectors: u64) {
         if let Some(pool) = &mut self.pool {
             pool.touch(sector, sectors);
@@ -123,7 +123,7 @@ impl Disk {
         }
     }
 
-    /// Let memory know of sectors that were written.
+    /// Update memory after a write of sectors.
     pub fn overwrite(&mut self, sector: u64, sectors: u64) {
         self.cache.overwrite(sector, sectors);
         if let Some(pool) = &mut self.pool {
@@ -131,13 +131,13 @@ impl Disk {
         }
     }
 
-    /// Keep sectors that were read though nobody had asked for them.
+    /// Store prefetched sectors.
     pub fn keep(&mut self, sectors: &Range<u64>) {
         let count = sectors.end - sectors.start;
         self.pool.as_mut().unwrap_or(&mut self.cache).fill(sectors.start, count);
     }
 
-    /// Read on up to a time, if that is going on.
+    /// Read ahead up to a time, if that is under way.
     pub fn read_on(&mut self, until: u64) {
         if let Some(mut ahead) = self.ahead {
             let passed = ahead.read(&mut self.mechanism, until);

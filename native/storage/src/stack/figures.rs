@@ -1,10 +1,10 @@
-//! What serving a load took.
+//! Results of serving a load.
 
 use super::outcome::{Moved, Outcome};
 use crate::drive::{Request, Service};
 use serde::Serialize;
 
-/// What became of a request.
+/// Results of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answered {
     came: u64,
@@ -15,39 +15,39 @@ pub struct Answered {
     counts: bool,
 }
 
-/// What serving a load took. Times are in milliseconds.
+/// Results of serving a load. Times are in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// Of all requests.
+    /// All requests.
     pub all: Kind,
-    /// Of reads.
+    /// Reads.
     pub reads: Kind,
-    /// Of writes.
+    /// Writes.
     pub writes: Kind,
-    /// Of each time that the arms read, or wrote.
+    /// Movements of arms for reads.
     pub read_moves: Moves,
-    /// The same of writes.
+    /// Movements of arms for writes.
     pub write_moves: Moves,
 }
 
 /// Means of requests of a kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kind {
-    /// How many there are.
+    /// Number of requests.
     pub requests: u64,
-    /// From when one came until it was done.
+    /// Response time.
     pub response_ms: f64,
-    /// Their standard deviation, of the mean.
+    /// Coefficient of variation of the response time.
     pub response_variation: f64,
-    /// For how long arms were busy for one.
+    /// Busy time of arms.
     pub service_ms: f64,
-    /// The share that needed an arm; of writes, that made a block of the write buffer wait.
+    /// The share that needed an arm; for writes, that made a block of the write buffer dirty.
     pub miss_ratio: f64,
-    /// Where the response went.
+    /// Parts of the response.
     pub parts_ms: Parts,
 }
 
-/// Where the mean response went.
+/// Parts of the mean response.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[allow(missing_docs)]
 pub struct Parts {
@@ -59,7 +59,7 @@ pub struct Parts {
     pub bus: f64,
 }
 
-/// Means of what arms did.
+/// Means of movements of arms.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[allow(missing_docs)]
 pub struct Moves {
@@ -69,7 +69,7 @@ pub struct Moves {
     pub transfer_ms: f64,
 }
 
-/// Takes down what becomes of requests.
+/// Collects the results of requests.
 pub struct Tally {
     answered: Vec<Answered>,
     came: usize,
@@ -79,20 +79,20 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// For so many requests, of which the first that come only warm up.
+    /// For `requests` requests; the first `warm_up` are not counted.
     pub fn new(requests: usize, warm_up: usize) -> Self {
         let answered = vec![Answered::default(); requests];
         Self { answered, came: 0, done: 0, warm_up, moves: [[0; 4]; 2] }
     }
 
-    /// A request has come.
+    /// Record an arrival.
     pub fn came(&mut self, number: usize, now: u64) {
         self.came += 1;
         self.answered[number].came = now;
         self.answered[number].counts = self.came > self.warm_up;
     }
 
-    /// A part of a request is done, not before another of it.
+    /// Record the end of a part of a request, in the order of time.
     pub fn part(&mut self, request: usize, outcome: &Outcome) {
         let own = &mut self.answered[request];
         own.at = outcome.at;
@@ -101,7 +101,7 @@ impl Tally {
         own.missed |= outcome.missed;
     }
 
-    /// All of a request is done.
+    /// Record the end of a request.
     pub fn done(&mut self) {
         self.done += 1;
     }
@@ -111,7 +111,7 @@ impl Tally {
         self.done == self.answered.len()
     }
 
-    /// An arm has begun something.
+    /// Record a movement of an arm.
     pub fn moved(&mut self, moved: &Moved) {
         if self.came <= self.warm_up {
             return;
@@ -122,14 +122,14 @@ impl Tally {
         }
     }
 
-    /// Means of all that counts.
+    /// Means over all counted requests.
     pub fn figures(&self, requests: &[Request]) -> Figures {
         let own = |write: bool| {
             let all = self.answered.iter().zip(requests);
             all.filter(move |(own, request)| own.counts && request.write == write).map(|own| own.0)
         };
         let mut writes = kind(own(true));
-        // What left the write buffer was written for nobody in particular.
+        // Writing back serves no particular request.
         let [_, seek, rotation, transfer] = self.moves[1];
         writes.service_ms = mean(seek + rotation + transfer, writes.requests);
         let mut all = kind(self.answered.iter().filter(|own| own.counts));
@@ -173,7 +173,7 @@ fn moves([count, seek, rotation, transfer]: [u64; 4]) -> Moves {
     Moves { count, seek_ms, rotation_ms, transfer_ms }
 }
 
-/// A sum of nanoseconds, in milliseconds for each of so many.
+/// Mean in milliseconds of a sum of nanoseconds.
 fn mean(sum: u64, count: u64) -> f64 {
     sum as f64 / count.max(1) as f64 / 1e6
 }

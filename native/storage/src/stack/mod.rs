@@ -1,10 +1,10 @@
-//! Drives with everything that stands between them and those who ask: memory, prefetching, a write
-//! buffer, scheduling, and striping, one level of each (Hsu and Smith, "The performance impact of I/O
-//! optimizations and disk improvements", IBM J. R&D 48(2), 2004, section 3).
+//! Drives with the layers above them: memory, prefetching, a write buffer, scheduling, and
+//! striping, one level of each (Hsu and Smith, "The performance impact of I/O optimizations and
+//! disk improvements", IBM J. R&D 48(2), 2004, section 3).
 //!
-//! - [`Rules`]: which of them there are.
-//! - [`run`]: a load's requests, served.
-//! - [`Figures`]: what that took, and where the time went.
+//! - [`Rules`]: the choice of optimizations.
+//! - [`run`]: serves a load's requests.
+//! - [`Figures`]: the results, and where the time went.
 
 mod arrive;
 mod begin;

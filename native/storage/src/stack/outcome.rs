@@ -1,21 +1,21 @@
-//! What becomes of requests, and where arms go for them.
+//! Outcomes of requests, and movements of arms for them.
 
 use crate::drive::{Run, Service};
 
-/// What becomes of a part of a request.
+/// Outcome of a part of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// When it is done.
+    /// Its end.
     pub at: u64,
     /// Where its time went.
     pub service: Service,
-    /// For how long the arm was busy with it.
+    /// Busy time of the arm.
     pub busy: u64,
-    /// Whether it was not in memory.
+    /// Whether it missed memory.
     pub missed: bool,
 }
 
-/// Where an arm went, and how long that took, in nanoseconds.
+/// A movement of an arm, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
     pub seek: u64,
@@ -35,5 +35,5 @@ impl Moved {
     }
 }
 
-/// Takes note of what becomes of a part of a request, which has a number.
+/// Receives the outcome of a part of a numbered request.
 pub type Answer<'a> = dyn FnMut(usize, Outcome) + 'a;

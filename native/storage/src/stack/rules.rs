@@ -1,4 +1,4 @@
-//! Which optimizations there are.
+//! The choice of optimizations.
 
 use crate::cache::{WriteRules, BLOCK};
 use crate::drive::ParameterError;
@@ -6,51 +6,51 @@ use crate::prefetch::{Ahead, Nothing, Prefetcher, Runs, Unit};
 use crate::queue::Aged;
 use serde::Deserialize;
 
-/// The optimizations of a stack. Memory is that of each drive.
+/// The optimizations of a stack. Memory is per drive.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Drives that data are striped over.
+    /// Drives over which data is striped.
     pub disks: u64,
     /// Sectors of a stripe unit.
     pub stripe_sectors: u64,
-    /// Blocks of 4 KiB for what was read.
+    /// Cache for reads, in blocks of 4 KiB.
     pub cache_blocks: usize,
-    /// Blocks for what was read though nobody had asked for it; none: that goes into the cache.
+    /// Blocks for prefetched data; none: it goes into the cache.
     pub pool_blocks: usize,
-    /// What is read beyond what was asked for, before the arm does anything else.
+    /// Prefetching before the arm does anything else.
     pub prefetch: Prefetch,
-    /// Sectors behind a read that are prefetched in all, until a request needs the arm.
+    /// Sectors prefetched behind a read, until a request needs the arm.
     pub read_on_sectors: u64,
-    /// Whether sectors are kept that pass while the head waits for others.
+    /// Whether to store sectors that pass while the head waits for others.
     pub any_free: bool,
     /// Whether the arm reads on until it has to leave for the next request.
     pub just_in_time: bool,
-    /// Memory for what was written; none: a write is done when it is on the medium.
+    /// Write buffer; none: a write is done when it is on the medium.
     pub write_buffer: Option<WriteBufferRules>,
-    /// In which order requests are served.
+    /// Order of service.
     pub order: Order,
-    /// Requests that each drive has at a time; others wait before it, even for what is in memory.
-    /// Of groups that leave the write buffer, so many at a time, too.
+    /// Queue depth of each drive; others wait before it, even for hits. It also limits the groups
+    /// leaving the write buffer.
     pub depth: usize,
 }
 
-/// What is read beyond what was asked for.
+/// Prefetching policy.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Prefetch {
     /// Nothing.
     Nothing,
-    /// The whole aligned unit of so many sectors.
+    /// The whole aligned unit of this many sectors.
     Unit(u64),
-    /// So many sectors behind.
+    /// This many sectors behind.
     Ahead(u64),
     /// More behind longer runs, see [`Runs::new`].
     #[allow(missing_docs)]
     Runs { segment: u64, trigger: u64, factor: u64, most: u64 },
 }
 
-/// The memory for what was written, see [`WriteRules`].
+/// The write buffer, see [`WriteRules`].
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -61,29 +61,29 @@ pub struct WriteBufferRules {
     pub age_ms: f64,
 }
 
-/// In which order requests are served.
+/// Order of service.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Order {
-    /// As they came.
+    /// First come, first served.
     Fcfs,
-    /// The one that the head reaches soonest, less so many times that for which it has waited.
+    /// Shortest access time first, less this many times the waiting time.
     Aged(f64),
 }
 
-/// A stack that cannot be.
+/// An impossible stack.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulesError {
     /// One of its numbers is out of range.
     #[error("{0}: expected {1}")]
     Rule(&'static str, &'static str),
-    /// Its drive cannot be.
+    /// The drive is impossible.
     #[error(transparent)]
     Drive(#[from] ParameterError),
     /// A request lies beyond its drives.
     #[error("sector {sector}: expected one below {end}, where the drives end")]
     Beyond {
-        /// The last sector of it.
+        /// Its last sector.
         sector: u64,
         /// Sectors of all drives.
         end: u64,
@@ -91,7 +91,7 @@ pub enum RulesError {
 }
 
 impl Rules {
-    /// Whether a stack can be so.
+    /// Check that such a stack is possible.
     pub fn check(&self) -> Result<(), RulesError> {
         let need = |holds: bool, key, expected| {
             if holds {
@@ -135,7 +135,7 @@ impl Rules {
         }
     }
 
-    /// An empty queue. First come, first served is the nearest of the first one alone.
+    /// An empty queue. First come, first served is shortest access time first with depth 1.
     pub(super) fn queue(&self) -> Aged {
         match self.order {
             Order::Fcfs => Aged::new(0.0, 1),
@@ -143,7 +143,7 @@ impl Rules {
         }
     }
 
-    /// Where a sector is: on which drive, which one there, and how many follow in its unit.
+    /// The position of a sector: drive, sector there, and remaining sectors of its unit.
     pub(super) fn place(&self, sector: u64) -> (usize, u64, u64) {
         if self.disks == 1 {
             return (0, sector, u64::MAX);

@@ -1,4 +1,4 @@
-//! A load's requests, served.
+//! Serving a load's requests.
 
 use super::disk::Disk;
 use super::figures::Tally;
@@ -16,7 +16,7 @@ enum Event {
     Done(usize),
     /// A drive's arm is free.
     Free(usize),
-    /// A drive is to be looked at.
+    /// A drive is due for a check.
     Look(usize),
 }
 
@@ -35,13 +35,13 @@ struct Stack<'a> {
     disks: Vec<Disk>,
     events: Events<Event>,
     pieces: Vec<Piece>,
-    /// How many parts of each request are not done.
+    /// Number of unfinished parts of each request.
     open: Vec<u32>,
     tally: Tally,
 }
 
-/// Serve a load, whose requests come as an issue model says, and tell what it took; those that come
-/// first only warm the stack up.
+/// Serve a load, whose requests follow an issue model; return the results. The first requests only
+/// warm the stack up.
 pub fn run(
     load: &Load,
     issue: &mut dyn Issue,
@@ -80,7 +80,7 @@ impl Stack<'_> {
         }
     }
 
-    /// Fill memory with what was read and written before; writes as far as none has to leave.
+    /// Fill memory with the history; writes as far as there is room.
     fn warm(&mut self, history: &[Request]) {
         for request in history {
             self.split(*request, |disk, own| {
@@ -95,7 +95,7 @@ impl Stack<'_> {
         }
     }
 
-    /// Do something with each part of a request that lies on one drive.
+    /// Process each part of a request that lies on one drive.
     fn split(&mut self, request: Request, mut part: impl FnMut(&mut Disk, Request)) {
         let mut done = 0;
         while done < request.sectors {
@@ -154,14 +154,13 @@ impl Stack<'_> {
         }
     }
 
-    /// Let a drive take requests, as long as it has fewer than the queue depth; what is in memory
-    /// passes others only from then on.
+    /// Let a drive accept requests up to the queue depth; hits pass others only from then on.
     fn let_come(&mut self, number: usize, now: u64) {
-        while self.disks[number].taken < self.rules.depth {
+        while self.disks[number].accepted < self.rules.depth {
             let Some(own) = self.disks[number].outside.pop_front() else {
                 break;
             };
-            self.disks[number].taken += 1;
+            self.disks[number].accepted += 1;
             self.pieces[own.number].waited = now - own.since;
             let own = Waiting { since: now, ..own };
             self.with(number, |disk, answer| disk.arrive(own, now, answer));
@@ -169,7 +168,7 @@ impl Stack<'_> {
         self.begin(number, now);
     }
 
-    /// Let a drive do something, and take note of what it answers.
+    /// Let a drive work, and record its outcomes.
     fn with(&mut self, disk: usize, work: impl FnOnce(&mut Disk, &mut Answer<'_>)) {
         let (events, pieces) = (&mut self.events, &mut self.pieces);
         let mut answer = |piece: usize, outcome: Outcome| {
@@ -182,7 +181,7 @@ impl Stack<'_> {
     /// Let a drive go on that is free, or was waited for.
     fn go_on(&mut self, disk: usize, now: u64) {
         self.with(disk, |disk, answer| {
-            disk.let_in(now, answer);
+            disk.admit_writes(now, answer);
             disk.pass_hits(now, answer);
         });
         self.begin(disk, now);
@@ -211,7 +210,7 @@ impl Stack<'_> {
             outcome.service.queue += waited;
             self.tally.part(request, &outcome);
         }
-        self.disks[disk].taken -= 1;
+        self.disks[disk].accepted -= 1;
         self.let_come(disk, now);
         self.open[request] -= 1;
         if self.open[request] == 0 {

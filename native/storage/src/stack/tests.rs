@@ -1,4 +1,4 @@
-//! Stacks beside drives without one, and against what each optimization is for.
+//! Stacks against drives without one, and against the purpose of each optimization.
 
 use super::*;
 use crate::drive::tests::small;
@@ -217,8 +217,8 @@ fn the_nearest_first_is_sooner_and_four_drives_are_sooner_than_one() {
 #[test]
 fn the_same_load_gives_the_same_figures() {
     let rules = Rules { cache_blocks: 500, write_buffer: Some(buffer()), depth: 8, ..plain() };
-    let told = || serde_json::to_string(&figures(&rules)).unwrap();
-    assert_eq!(told(), told());
+    let json = || serde_json::to_string(&figures(&rules)).unwrap();
+    assert_eq!(json(), json());
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Where the blocks of a file are on the drive, and what says so.
+//! Positions of a file's blocks on the drive, and its metadata.
 
 use super::SECTOR;
 use crate::drive::{OutsideError, Request};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A file: its blocks, and the blocks of metadata without which they cannot be found.
+/// A file: its blocks, and the metadata blocks needed to find them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -15,13 +15,13 @@ pub struct File {
     pub maps: Vec<Map>,
 }
 
-/// Blocks that lie behind one another.
+/// Contiguous blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extent {
     /// The first sector.
     pub sector: u64,
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: u64,
 }
 
@@ -31,23 +31,23 @@ pub struct Extent {
 pub struct Map {
     /// Its first sector; files may share it.
     pub sector: u64,
-    /// The blocks of the file that cannot be found without it.
+    /// The blocks of the file that need it to be found.
     pub blocks: Range<u64>,
 }
 
 impl File {
-    /// A file without metadata whose blocks lie behind one another.
+    /// A file without metadata whose blocks are contiguous.
     pub fn contiguous(sector: u64, blocks: u64) -> Self {
         Self { extents: vec![Extent { sector, blocks }], maps: Vec::new() }
     }
 
-    /// How many blocks it has.
+    /// Number of its blocks.
     pub fn blocks(&self) -> u64 {
         self.extents.iter().fold(0, |sum, extent| sum.saturating_add(extent.blocks))
     }
 
-    /// The first sector of a block, and how many blocks lie behind one another from it on; none
-    /// behind the last one. A block has so many sectors.
+    /// The first sector of a block, and the number of contiguous blocks from it on; none beyond the
+    /// end. A block has `sectors` sectors.
     pub fn find(&self, block: u64, sectors: u64) -> Option<(u64, u64)> {
         let mut before = 0;
         for extent in &self.extents {
@@ -60,7 +60,7 @@ impl File {
         None
     }
 
-    /// Whether all of it is on a drive that ends with a sector.
+    /// Check that it is on a drive that ends with a sector.
     pub fn check(&self, block: u64, end: u64) -> Result<(), OutsideError> {
         let per_block = block / SECTOR;
         let extents = self.extents.iter().map(|own| (own.sector, own.blocks * per_block));

@@ -1,4 +1,4 @@
-//! The blocks of files that a machine has in memory.
+//! The blocks of files that are in memory.
 
 use super::File;
 use crate::cluster::Blocks;
@@ -17,18 +17,18 @@ pub enum Place {
     Here,
 }
 
-/// The blocks of files, none of which is ever thrown away: nothing is read twice.
+/// The blocks of files, without eviction: nothing is read twice.
 #[derive(Clone, Debug)]
 pub struct Memory {
     blocks: Vec<Vec<(Place, bool)>>,
-    /// How many blocks lie behind one another from each on, itself among them.
+    /// Number of contiguous blocks from each on, itself included.
     runs: Vec<Vec<u64>>,
     /// Blocks of metadata, by their first sectors.
     maps: HashMap<u64, Place, FixedState>,
 }
 
 impl Memory {
-    /// Nothing of files.
+    /// Empty memory for files.
     pub fn new(files: &[File]) -> Self {
         let nothing = |file: &File| vec![(Place::Drive, false); file.blocks() as usize];
         let run =
@@ -40,22 +40,22 @@ impl Memory {
         }
     }
 
-    /// Where the block of metadata is that begins with a sector.
+    /// The state of the block of metadata that begins with a sector.
     pub fn map(&self, sector: u64) -> Place {
         self.maps.get(&sector).copied().unwrap_or_default()
     }
 
-    /// Let a block of metadata be somewhere.
+    /// Set the state of a block of metadata.
     pub fn put_map(&mut self, sector: u64, place: Place) {
         self.maps.insert(sector, place);
     }
 
-    /// Where a block is.
+    /// The state of a block.
     pub fn place(&self, file: u64, block: u64) -> Place {
         self.blocks[file as usize][block as usize].0
     }
 
-    /// Let a block be somewhere.
+    /// Set the state of a block.
     pub fn put(&mut self, file: u64, block: u64, place: Place) {
         self.blocks[file as usize][block as usize].0 = place;
     }

@@ -1,5 +1,5 @@
-//! Files on a drive, read through a block cache: [`crate::cluster`] says what, an order of the
-//! [`crate::queue`] when, and the link between drive and memory carries it, which a network may share.
+//! Files on a drive, read through a block cache: [`crate::cluster`] decides what to read, an order
+//! of [`crate::queue`] when, over a link that a network may share.
 
 mod file;
 mod memory;
@@ -22,7 +22,7 @@ use std::ops::Range;
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
 
-/// What happens in a store.
+/// Events of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreEvent {
     /// A block of a read has come from the drive.
@@ -41,7 +41,7 @@ pub enum StoreEvent {
 pub struct Ready {
     /// The task.
     pub task: usize,
-    /// What it waited for.
+    /// Its waiting times.
     pub parts: Parts,
 }
 
@@ -56,24 +56,24 @@ pub struct Store {
     reads: Vec<Reading>,
     free: Vec<usize>,
     ahead: Vec<Range<u64>>,
-    /// What drive and network share.
+    /// The link that drive and network share.
     pub link: Station,
-    /// Nanoseconds of it for a block.
+    /// Its nanoseconds for a block.
     per_block: u64,
 }
 
-/// A read of the drive, and who waits for it.
+/// A read of the drive, and the tasks that wait for it.
 #[derive(Clone, Debug)]
 struct Reading {
     brings: Brings,
     came: u64,
     service: Service,
     waiting: Vec<Waiter>,
-    /// Blocks of files that can be read, or looked for further, once it is done.
+    /// Blocks of files to read, or to look up further, once it is done.
     then: Vec<(u64, Range<u64>)>,
 }
 
-/// What a read brings.
+/// The data of a read.
 #[derive(Clone, Debug)]
 enum Brings {
     /// Blocks of a file.
@@ -87,14 +87,14 @@ struct Waiter {
     task: usize,
     since: u64,
     wanted: Wanted,
-    /// Whether it is yet to be decided what is read for it, and ahead.
+    /// Whether its reads, and those ahead, are yet to be decided.
     due: bool,
-    /// What it has waited for before.
+    /// Its earlier waiting times.
     parts: Parts,
 }
 
 impl Store {
-    /// Nothing of these files is in memory. A block takes the link for `per_block` nanoseconds.
+    /// Empty memory for these files. A block takes the link `per_block` nanoseconds.
     pub fn new(
         files: Vec<File>,
         rules: ClusterRules,
@@ -119,7 +119,8 @@ impl Store {
         })
     }
 
-    /// Let a task ask for a block; whether it is there. If not, the task is told when it is.
+    /// Let a task request a block; return whether it is there. If not, the task is notified when it
+    /// is.
     pub fn ask<E: From<StoreEvent>>(
         &mut self,
         now: u64,
@@ -131,7 +132,7 @@ impl Store {
         self.ask_for(now, waiter, events).is_some()
     }
 
-    /// Let something happen; tasks whose block is there now are added to `ready`.
+    /// Process an event; add tasks whose block is there now to `ready`.
     pub fn happen<E: From<StoreEvent>>(
         &mut self,
         now: u64,

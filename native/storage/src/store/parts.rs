@@ -1,33 +1,33 @@
-//! Where the time of those went who waited.
+//! Parts of waiting times.
 
 use crate::drive::Service;
 use serde::Serialize;
 use std::ops::AddAssign;
 
-/// Nanoseconds of waiting, by what was waited for.
+/// Nanoseconds of waiting, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Parts {
     /// For other requests of the drive.
     pub queue: u64,
     /// For the arm.
     pub seek: u64,
-    /// For the sectors to come round.
+    /// For the rotation.
     pub rotation: u64,
-    /// For sectors to pass, for the drive's controller and its bus.
+    /// For the transfer, the drive's controller and its bus.
     pub transfer: u64,
     /// For the link that drive and network share.
     pub link: u64,
     /// For the network.
     pub network: u64,
-    /// For processors, at work and busy with others.
+    /// For processors, working or busy with others.
     pub processor: u64,
-    /// For those who read the same file, and for a thread of the server.
+    /// For other readers of the same file, and for a thread of the server.
     pub lock: u64,
 }
 
 impl Parts {
-    /// Those of a read of the drive, for one who began to wait `late` nanoseconds after it was asked
-    /// for; its data then took so long over the link.
+    /// The parts for a task that began to wait `late` nanoseconds after a read of the drive was
+    /// requested; its data then took `link` nanoseconds.
     pub fn of_read(service: &Service, link: u64, late: u64) -> Self {
         let mut rest = late;
         let mut left = |part: u64| {
@@ -45,7 +45,7 @@ impl Parts {
             + Self { link: left(link), ..Self::default() }
     }
 
-    /// All of it.
+    /// The total.
     pub fn all(&self) -> u64 {
         let Self { queue, seek, rotation, transfer, link, network, processor, lock } = self;
         queue + seek + rotation + transfer + link + network + processor + lock

@@ -1,4 +1,4 @@
-//! Reads of the drive: which are made, and who is told when they are done.
+//! Reads of the drive, and the notification of tasks.
 
 use super::{Brings, Parts, Place, Reading, Ready, Store, StoreEvent, Waiter, SECTOR};
 use crate::cluster::Wanted;
@@ -8,7 +8,7 @@ use crate::queue::Waiting;
 use std::ops::Range;
 
 impl Store {
-    /// What a read of a block reads; the read that brings it, if it was not there.
+    /// Read for a demanded block; return the read that brings it, if it was not there.
     pub(super) fn read<E: From<StoreEvent>>(
         &mut self,
         now: u64,
@@ -31,8 +31,7 @@ impl Store {
         read
     }
 
-    /// Read blocks that lie behind one another, or first the metadata that says where; the read that
-    /// comes first.
+    /// Read contiguous blocks, or first the metadata that locates them; return the first read.
     fn submit<E: From<StoreEvent>>(
         &mut self,
         now: u64,
@@ -42,7 +41,7 @@ impl Store {
     ) -> usize {
         let read = match self.unmapped(file, blocks.start) {
             None => {
-                // That there is such a block was checked by who asks for it.
+                // The caller has checked that the block exists.
                 let per_block = self.rules.block / SECTOR;
                 let found = self.files[file as usize].find(blocks.start, per_block);
                 let sectors = (blocks.end - blocks.start) * per_block;
@@ -69,14 +68,14 @@ impl Store {
         read
     }
 
-    /// The metadata that a block cannot be found without, and that is not in memory: its sector.
+    /// The sector of the missing metadata needed to find a block.
     fn unmapped(&self, file: u64, block: u64) -> Option<u64> {
         let maps = self.files[file as usize].maps.iter();
         let mut needed = maps.filter(|map| map.blocks.contains(&block)).map(|map| map.sector);
         needed.find(|sector| self.memory.map(*sector) != Place::Here)
     }
 
-    /// Let a read wait for the drive.
+    /// Queue a read at the drive.
     fn begin<E: From<StoreEvent>>(
         &mut self,
         now: u64,
@@ -99,14 +98,14 @@ impl Store {
         number
     }
 
-    /// Give the drive what is next, if it is idle.
+    /// Give the drive the next read, if it is idle.
     pub(super) fn start<E: From<StoreEvent>>(&mut self, now: u64, events: &mut Events<E>) {
         if self.busy {
             return;
         }
         self.drive.catch_up(now);
         let Some(waiting) = self.order.pop(now, &self.drive) else { return };
-        // That all files are on the drive was checked.
+        // All files have been checked to be on the drive.
         let mut service = self.drive.serve(waiting.request, now).unwrap_or_default();
         let end = now + service.response();
         let passing = service.transfer + service.bus;
@@ -122,7 +121,7 @@ impl Store {
         }
     }
 
-    /// A read is done: who waited for it goes on, and so do reads that could not be made without it.
+    /// Finish a read: waiting tasks go on, and so do reads that depended on it.
     pub(super) fn here<E: From<StoreEvent>>(
         &mut self,
         now: u64,
@@ -151,7 +150,7 @@ impl Store {
         self.free.push(read);
     }
 
-    /// Let a task ask for a block; what it has waited for, if it is there.
+    /// Let a task request a block; return its waiting times, if it is there.
     pub(super) fn ask_for<E: From<StoreEvent>>(
         &mut self,
         now: u64,

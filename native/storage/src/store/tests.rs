@@ -7,7 +7,7 @@ use crate::queue::Fcfs;
 const RULES: ClusterRules =
     ClusterRules { version: Version::V4, block: 512, cluster: 2, buffers: 4096 };
 
-/// A file of so many blocks, each a sector, at the beginning of a small drive.
+/// A file of `blocks` blocks, each a sector, at the beginning of a small drive.
 fn store(blocks: u64, per_block: u64) -> Store {
     let files = vec![File::contiguous(0, blocks)];
     let drive = Drive::new(&small()).unwrap();
@@ -18,8 +18,8 @@ fn wanted(block: u64, count: u64) -> Wanted {
     Wanted { file: 0, block, bytes: 512, count }
 }
 
-/// Let all happen; return when each task was told that its block is there, and what it waited for.
-fn told(store: &mut Store, events: &mut Events<StoreEvent>) -> Vec<(u64, Ready)> {
+/// Process all events; return when each task's block was there, and its waiting times.
+fn notifications(store: &mut Store, events: &mut Events<StoreEvent>) -> Vec<(u64, Ready)> {
     let (mut ready, mut all) = (Vec::new(), Vec::new());
     while let Some((now, event)) = events.pop() {
         store.happen(now, event, events, &mut ready);
@@ -29,15 +29,15 @@ fn told(store: &mut Store, events: &mut Events<StoreEvent>) -> Vec<(u64, Ready)>
 }
 
 #[test]
-fn a_task_is_told_when_its_block_is_there_and_what_it_waited_for() {
+fn a_task_is_notified_with_its_waiting_times_when_its_block_is_there() {
     let (mut own, mut events) = (store(10, 1_000), Events::default());
     assert!(!own.ask(0, wanted(3, 0), 7, &mut events));
     let service = Drive::new(&small()).unwrap();
     let request = Request { sector: 3, sectors: 1, write: false };
     let service = service.clone().serve(request, 0).unwrap();
-    let told = told(&mut own, &mut events);
-    assert_eq!(told.len(), 1);
-    let (at, ready) = told[0];
+    let ready = notifications(&mut own, &mut events);
+    assert_eq!(ready.len(), 1);
+    let (at, ready) = ready[0];
     assert_eq!((at, ready.task), (service.response() + 1_000, 7));
     assert_eq!((ready.parts.all(), ready.parts.link), (at, 1_000));
     assert_eq!(ready.parts.rotation, service.rotation);
@@ -50,10 +50,10 @@ fn who_comes_late_waits_for_the_rest() {
     let (mut own, mut events) = (store(10, 0), Events::default());
     own.ask(0, wanted(3, 0), 1, &mut events);
     own.ask(5, wanted(3, 0), 2, &mut events);
-    let told = told(&mut own, &mut events);
-    assert_eq!(told.len(), 2);
-    assert_eq!(told[0].1.parts.all(), told[1].1.parts.all() + 5);
-    assert_eq!(told[0].0, told[1].0);
+    let ready = notifications(&mut own, &mut events);
+    assert_eq!(ready.len(), 2);
+    assert_eq!(ready[0].1.parts.all(), ready[1].1.parts.all() + 5);
+    assert_eq!(ready[0].0, ready[1].0);
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn a_block_that_was_under_way_begins_the_next_cluster_once_it_is_there() {
     own.ask(0, wanted(0, 9), 1, &mut events);
     own.ask(0, wanted(1, 9), 2, &mut events);
     assert!(!own.memory.held_blocks(3));
-    let told = told(&mut own, &mut events);
-    assert_eq!(told.iter().map(|own| own.1.task).collect::<Vec<_>>(), [1, 2]);
+    let ready = notifications(&mut own, &mut events);
+    assert_eq!(ready.iter().map(|own| own.1.task).collect::<Vec<_>>(), [1, 2]);
     assert!(own.memory.held_blocks(3), "3 was read behind 2");
 }
 
@@ -72,7 +72,7 @@ fn a_block_that_was_under_way_begins_the_next_cluster_once_it_is_there() {
 fn the_last_block_of_a_file_is_read_by_itself() {
     let (mut own, mut events) = (store(4, 0), Events::default());
     own.ask(0, wanted(3, 9), 1, &mut events);
-    assert_eq!(told(&mut own, &mut events).len(), 1);
+    assert_eq!(notifications(&mut own, &mut events).len(), 1);
     assert!(!own.memory.held_blocks(2));
 }
 
@@ -86,13 +86,13 @@ fn metadata_is_read_first_and_once() {
     let mut events = Events::default();
     own.ask(0, wanted(2, 0), 1, &mut events);
     own.ask(0, wanted(4, 0), 2, &mut events);
-    let told = told(&mut own, &mut events);
+    let ready = notifications(&mut own, &mut events);
     let mut alone = Drive::new(&small()).unwrap();
     let mut now = 0;
-    for (sector, told) in [(50, None), (60, Some(told[0])), (62, Some(told[1]))] {
+    for (sector, read) in [(50, None), (60, Some(ready[0])), (62, Some(ready[1]))] {
         let request = Request { sector, sectors: 1, write: false };
         now += alone.serve(request, now).unwrap().response();
-        if let Some((at, ready)) = told {
+        if let Some((at, ready)) = read {
             assert_eq!((at, ready.parts.all()), (now, now));
         }
     }

@@ -14,13 +14,13 @@ pub struct Client<'a> {
     policy: Linux,
     pages: Pages,
     calls: Vec<Call>,
-    /// Where the process goes on.
+    /// The next offset of the process.
     next: u64,
     /// Whether it waits for pages.
     waits: bool,
 }
 
-/// How far each page is.
+/// State of each page.
 struct Pages(Vec<Page>);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Pages {
 }
 
 impl<'a> Client<'a> {
-    /// Nothing of the file is in memory.
+    /// No page of the file is in memory.
     pub fn new(setup: &'a Stream) -> Self {
         let pages = Pages(vec![Page::Missing; (setup.bytes / PAGE) as usize]);
         let policy = Linux::new(setup.read_ahead);
@@ -55,7 +55,7 @@ impl<'a> Client<'a> {
         &self.calls
     }
 
-    /// The process asks for what comes next.
+    /// Let the process request the next bytes.
     pub fn step(&mut self, now: u64, events: &mut Events<Event>) {
         if self.next == self.setup.bytes {
             return;
@@ -63,20 +63,20 @@ impl<'a> Client<'a> {
         let read = Read { offset: self.next, bytes: self.setup.asked, at: now };
         let ahead = self.policy.read(FILE, &read, &self.pages);
         self.send(ahead.start, ahead.end.min(self.setup.bytes), now, events);
-        // What the window does not have of it, is read by itself.
+        // The window lacks these bytes, so read them directly.
         self.send(read.offset, read.end(), now, events);
         self.waits = true;
         self.go_on(now, events);
     }
 
-    /// The pages of a call are there.
+    /// Insert the pages of a call.
     pub fn answered(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
         let Call { offset, bytes } = self.calls[call];
         self.pages.of(offset, offset + bytes).fill(Page::Here);
         self.go_on(now, events);
     }
 
-    /// Let the process copy what it waits for, once all of that is there.
+    /// Let the process copy its bytes, once all of them are there.
     fn go_on(&mut self, now: u64, events: &mut Events<Event>) {
         let end = self.next + self.setup.asked;
         if self.waits && self.pages.of(self.next, end).iter().all(|page| *page == Page::Here) {

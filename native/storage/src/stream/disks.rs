@@ -1,16 +1,16 @@
-//! Disks that have the records of a file in turn.
+//! Disks over which the records of a file are striped.
 
 use super::{Event, Stream};
 use crate::events::Events;
 use std::collections::BTreeSet;
 
-/// Disks, each of which reads the records that wait for it in one direction, then from the first again.
+/// Disks, each of which reads waiting records in one direction, then from the first again.
 pub struct Disks {
     each: Vec<Disk>,
     /// Nanoseconds for a record.
     pass: u64,
     position: u64,
-    /// How often a disk had to position.
+    /// Number of times that a disk had to position.
     pub positioned: u64,
 }
 
@@ -18,7 +18,7 @@ pub struct Disks {
 struct Disk {
     waiting: BTreeSet<u64>,
     busy: bool,
-    /// The record of its own that would pass next.
+    /// Its next record under the head.
     next: u64,
 }
 
@@ -30,7 +30,7 @@ impl Disks {
         Self { each, pass, position: setup.position, positioned: 0 }
     }
 
-    /// Have a record read.
+    /// Request a record.
     pub fn want(&mut self, record: u64, now: u64, events: &mut Events<Event>) {
         let disk = (record % self.each.len() as u64) as usize;
         self.each[disk].waiting.insert(record);
@@ -52,7 +52,7 @@ impl Disks {
         let ahead = disk.waiting.range(disk.next..).next();
         let Some(record) = ahead.or(disk.waiting.first()).copied() else { return };
         disk.waiting.remove(&record);
-        // What lies a little behind the last record passes soon: no later than the arm is elsewhere.
+        // Records a little behind the last one pass sooner than the arm could be elsewhere.
         let passed = record.checked_sub(disk.next).map(|gap| gap / stride * self.pass);
         let wait = passed.map_or(self.position, |passed| passed.min(self.position));
         self.positioned += u64::from(wait == self.position);

@@ -1,8 +1,8 @@
-//! One process that reads a large file over NFS, with a client and a server of today.
+//! One process that reads a large file over NFS, with a present-day client and server.
 //!
-//! The client reads ahead as Linux does, in calls of `rsize` bytes that all leave at once ([`client`]).
-//! The server's threads take them, so they are read in another order than they were sent in, and
-//! OpenZFS reads ahead by what it sees of that ([`server`]). Disks share the file's records ([`disks`]).
+//! The client reads ahead as Linux does, in calls of `rsize` bytes that all leave at once
+//! ([`client`]). The server's threads take them, so reads arrive in another order, and OpenZFS
+//! reads ahead from that ([`server`]). The file's records are striped over disks ([`disks`]).
 
 mod client;
 mod disks;
@@ -19,7 +19,7 @@ use client::Client;
 use serde::Serialize;
 use server::Server;
 
-/// What happens. Calls are numbered in the order in which they are sent.
+/// Events. Calls are numbered in the order in which they are sent.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The process goes on.
@@ -39,14 +39,14 @@ enum Event {
     Answer(usize),
 }
 
-/// Bytes of a file that are read by one call.
+/// Bytes of a file that one call reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Call {
     offset: u64,
     bytes: u64,
 }
 
-/// What a run gave.
+/// Results of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Streamed {
     /// Nanoseconds until the file was read.
@@ -59,7 +59,7 @@ pub struct Streamed {
     pub records: u64,
     /// Records that the server read ahead, before a call needed them.
     pub ahead: u64,
-    /// How often a disk's arm or its sectors had to come round first.
+    /// Number of times that a disk had to position.
     pub positioned: u64,
     /// Events of the run.
     pub events: u64,

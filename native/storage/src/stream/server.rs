@@ -1,4 +1,4 @@
-//! The server: threads that take calls, memory, and reading ahead as OpenZFS does.
+//! The server: threads that take calls, memory, and OpenZFS's reading ahead.
 
 use super::disks::Disks;
 use super::{Call, Event, Stream, Streamed};
@@ -23,9 +23,9 @@ pub struct Server<'a> {
     wire: Station,
     idle: usize,
     socket: VecDeque<usize>,
-    /// For each call, how many of its records are not there yet.
+    /// Number of missing records of each call.
     missing: Vec<u64>,
-    /// The end of what was begun furthest on.
+    /// The end of the furthest call begun.
     furthest: u64,
     overtaken: u64,
     ahead: u64,
@@ -51,7 +51,7 @@ impl Held for Records {
 }
 
 impl Records {
-    /// Those with bytes of a range, as far as the file goes.
+    /// The records of a range of bytes, up to the end of the file.
     fn of(&self, bytes: Range<u64>) -> Range<u64> {
         let end = bytes.end.div_ceil(self.bytes).min(self.each.len() as u64);
         bytes.start / self.bytes..end
@@ -59,7 +59,7 @@ impl Records {
 }
 
 impl<'a> Server<'a> {
-    /// A server that has nothing of the file in memory.
+    /// A server without any of the file in memory.
     pub fn new(setup: &'a Stream) -> Self {
         let rules = ZfetchRules { max_reorder: setup.max_reorder, ..ZfetchRules::V2_4 };
         let records = vec![Record::default(); setup.bytes.div_ceil(setup.record) as usize];
@@ -79,7 +79,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Let something happen to the server.
+    /// Process an event of the server.
     pub fn happen(&mut self, now: u64, event: Event, calls: &[Call], events: &mut Events<Event>) {
         match event {
             Event::Arrive(call) => {
@@ -106,7 +106,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Say what the server counted.
+    /// Add the server's counters to the results.
     pub fn tell(&self, found: &mut Streamed) {
         found.overtaken = self.overtaken;
         found.ahead = self.ahead;
@@ -114,7 +114,7 @@ impl<'a> Server<'a> {
         found.positioned = self.disks.positioned;
     }
 
-    /// A thread takes the first call of the socket, and begins with it after a while of its own.
+    /// Let a thread take the first call of the socket, and begin with it after its wake-up time.
     fn take(&mut self, now: u64, events: &mut Events<Event>) {
         let Some(call) = self.socket.pop_front() else {
             self.idle += 1;
@@ -147,7 +147,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Have a record read; whether nobody had before.
+    /// Request a record; return whether that is new.
     fn want(&mut self, record: u64, now: u64, events: &mut Events<Event>) -> bool {
         let own = &mut self.records.each[record as usize];
         let first = !std::mem::replace(&mut own.wanted, true);
@@ -157,7 +157,7 @@ impl<'a> Server<'a> {
         first
     }
 
-    /// All of a call is there: answer it, and take the next.
+    /// Answer a complete call, and take the next.
     fn answer(&mut self, call: usize, now: u64, calls: &[Call], events: &mut Events<Event>) {
         let passing = calls[call].bytes * 1_000_000_000 / self.setup.wire;
         let end = self.wire.take(now, passing).end;

@@ -1,4 +1,4 @@
-//! Which machines, and what is between them.
+//! Parameters of the machines and the network.
 
 use crate::bench::SetupError;
 use serde::Deserialize;
@@ -6,46 +6,46 @@ use serde::Deserialize;
 /// Bytes of a page of the client.
 pub const PAGE: u64 = 4096;
 
-/// A process that reads a file, and the machines that let it. Times are in nanoseconds.
+/// A process that reads a file, and its machines. Times are in nanoseconds.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
     /// Bytes of the file.
     pub bytes: u64,
-    /// Bytes that the process asks for at a time.
+    /// Bytes of a read of the process.
     pub asked: u64,
-    /// From when these are there until it asks for the next.
+    /// Time to copy these until the next read.
     pub copy: u64,
-    /// Bytes that the client reads ahead at most (`read_ahead_kb`).
+    /// Most bytes that the client reads ahead (`read_ahead_kb`).
     pub read_ahead: u64,
-    /// Bytes of a call at most.
+    /// Most bytes of a call.
     pub rsize: u64,
     /// Bytes a second of the network.
     pub wire: u64,
-    /// From one machine to the other.
+    /// Delay from one machine to the other.
     pub latency: u64,
     /// Threads of the server (`nfsd`).
     pub threads: usize,
-    /// From when a thread is woken until it begins with a call, drawn, on average.
+    /// Mean wake-up time of a thread, drawn.
     pub wake: u64,
-    /// The server's work for a call, beside the disks'.
+    /// The server's work for a call, without the disks'.
     pub work: u64,
     /// Bytes of a record, which is read from one disk.
     pub record: u64,
-    /// Disks that have the records in turn.
+    /// Number of disks over which records are striped.
     pub disks: usize,
     /// Bytes a second of a disk.
     pub disk_rate: u64,
-    /// Until a disk reads a record that does not follow what it read last.
+    /// Time to position for a record that does not follow the last one.
     pub position: u64,
-    /// How far before its turn a read may come and belong to a stream (`zfetch_max_reorder`).
+    /// Greatest gap of an early read that still belongs to a stream (`zfetch_max_reorder`).
     pub max_reorder: u64,
-    /// Decides when threads begin.
+    /// Seed of the threads' wake-up times.
     pub seed: u64,
 }
 
 impl Stream {
-    /// Whether there can be such machines.
+    /// Check that such machines are possible.
     pub fn check(&self) -> Result<(), SetupError> {
         let pages = |bytes: u64| (PAGE..=1 << 30).contains(&bytes) && bytes.is_multiple_of(PAGE);
         let sizes = [
@@ -74,7 +74,7 @@ impl Stream {
     }
 }
 
-/// An error for a value, unless what it should be holds.
+/// Return an error for a value unless `holds`.
 fn need(holds: bool, key: &'static str, expected: &'static str) -> Result<(), SetupError> {
     if holds {
         return Ok(());

@@ -96,10 +96,10 @@ fn a_run_repeats() {
 
 #[test]
 fn machines_that_cannot_be_are_refused() {
-    let told = |change: fn(&mut Stream)| run(&setup(change)).unwrap_err().to_string();
-    assert!(told(|own| own.read_ahead = 100).starts_with("read_ahead: expected pages"));
-    assert!(told(|own| own.asked = 12 * KB).starts_with("asked: "));
-    assert!(told(|own| own.threads = 0).starts_with("threads, disks: "));
-    assert!(told(|own| own.wire = 0).starts_with("wire, disk_rate: "));
-    assert!(told(|own| own.position = u64::MAX).starts_with("times: "));
+    let message = |change: fn(&mut Stream)| run(&setup(change)).unwrap_err().to_string();
+    assert!(message(|own| own.read_ahead = 100).starts_with("read_ahead: expected pages"));
+    assert!(message(|own| own.asked = 12 * KB).starts_with("asked: "));
+    assert!(message(|own| own.threads = 0).starts_with("threads, disks: "));
+    assert!(message(|own| own.wire = 0).starts_with("wire, disk_rate: "));
+    assert!(message(|own| own.position = u64::MAX).starts_with("times: "));
 }

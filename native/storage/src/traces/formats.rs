@@ -1,4 +1,4 @@
-//! The formats: what a line is in each.
+//! The formats of lines.
 
 use super::lines::Line;
 use super::{Access, Format};
@@ -18,10 +18,10 @@ pub(super) const VALIDATION: &str = measured::EXPECTED;
 const MOST: u64 = 1 << 30;
 const LAST: u64 = 1 << 62;
 
-/// The latest time that is believed, in nanoseconds: after 146 years.
+/// The latest accepted time, in nanoseconds: 146 years.
 const LATEST: f64 = (1_u64 << 62) as f64;
 
-/// The format that a trace's first bytes look like.
+/// The format detected from a trace's first bytes.
 pub(super) fn of(first: &[u8]) -> Option<Format> {
     if srt::has_header(first) {
         return Some(Format::Srt);
@@ -63,7 +63,7 @@ pub(super) fn csv(line: &str, number: u64) -> Option<Line> {
     access(at, took, byte.parse().ok()?, length.parse().ok()?, write)
 }
 
-/// `blkparse`'s default lines. What was queued is a request; the summary at the end is not read.
+/// `blkparse`'s default lines. A queued request counts; the summary at the end is ignored.
 pub(super) fn blkparse(line: &str, _: u64) -> Option<Line> {
     if line.starts_with("CPU") || line.is_empty() {
         return Some(Line::End);

@@ -3,13 +3,13 @@
 use super::{Access, TraceError};
 use std::io::BufRead;
 
-/// What a line is.
+/// Kind of a line.
 pub(super) enum Line {
     /// A request.
     Request(Access),
-    /// None, and rightly so.
+    /// A valid line without a request.
     Other,
-    /// The last that there is to read.
+    /// The end of the requests.
     End,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Lines<R, P> {
 }
 
 impl<R: BufRead, P: FnMut(&str, u64) -> Option<Line>> Lines<R, P> {
-    /// Those that a parser, given a line and its number, finds there.
+    /// The requests that a parser finds, given a line and its number.
     pub fn new(text: R, expected: &'static str, parse: P) -> Self {
         Self { text, expected, parse, line: 0, bytes: Vec::new(), ended: false }
     }

@@ -3,11 +3,11 @@
 //! | format | where it comes from |
 //! | --- | --- |
 //! | [`Format::Csv`] | `time,stream,rw,byte,length[,completion]`, times in seconds |
-//! | [`Format::Blkparse`] | Linux: `blkparse`'s text, of which what was queued (`Q`) is taken |
+//! | [`Format::Blkparse`] | Linux: `blkparse`'s text, queued requests (`Q`) |
 //! | [`Format::Msr`] | Microsoft Research, Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, times in 100 ns |
 //! | [`Format::Disksim`] | DiskSim's ASCII: time in ms, device, block, size, flags (bit 0: read) |
 //! | [`Format::Validation`] | DiskSim's validation suite: see [`crate::measured`] |
-//! | [`Format::Srt`] | HP's of 1992: see [`crate::srt`], which is the one that is read as a whole |
+//! | [`Format::Srt`] | HP's of 1992: see [`crate::srt`], the only one that is read as a whole |
 
 mod formats;
 mod lines;
@@ -22,19 +22,19 @@ use std::io::{self, BufRead, Cursor, Read};
 /// A request of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// When it came, in nanoseconds from when the first did; 0 if it stands behind that and came before.
+    /// Arrival in nanoseconds since the first one; 0 for an earlier one behind it in the trace.
     pub at: u64,
-    /// How many nanoseconds it took, if the trace tells.
+    /// Duration in nanoseconds, if recorded.
     pub took: Option<u64>,
     /// Its first byte.
     pub byte: u64,
-    /// How many bytes, at least one.
+    /// Number of bytes, at least one.
     pub bytes: u64,
     /// Whether it writes.
     pub write: bool,
 }
 
-/// How a trace is written.
+/// Format of a trace.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -58,18 +58,18 @@ pub enum TraceError {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What it should be.
+        /// Its expected form.
         expected: &'static str,
-        /// What it begins with.
+        /// Its beginning.
         found: String,
     },
     /// HP's.
     #[error(transparent)]
     Srt(#[from] SrtError),
-    /// Nothing.
+    /// An empty trace.
     #[error("expected requests; the trace is empty")]
     Empty,
-    /// None that is known.
+    /// An unknown format.
     #[error(
         "expected a trace: the first line is none of csv, blkparse, msr, disksim or validation, and \
          there is no header of srt; name the format"
@@ -77,13 +77,13 @@ pub enum TraceError {
     Unknown,
 }
 
-/// Requests, or why there are no more.
+/// Requests, or the error that ends them.
 pub type Accesses = Box<dyn Iterator<Item = Result<Access, TraceError>> + Send>;
 
-/// How many of the first bytes tell a format: HP's headers have 2 to 3 thousand.
+/// Number of first bytes for detecting a format: HP's headers have 2 to 3 thousand.
 const LOOKED_AT: u64 = 1 << 16;
 
-/// The requests of a trace; what its first bytes look like if no format is named.
+/// The requests of a trace; the format is detected if none is named.
 pub fn read(
     mut trace: impl BufRead + Send + 'static,
     format: Option<Format>,

@@ -6,7 +6,7 @@ fn all(trace: &str, format: Option<Format>) -> Result<Vec<Access>, TraceError> {
     read(io::Cursor::new(trace.to_owned()), format)?.collect()
 }
 
-/// A trace of one format is told by its first line, and gives these requests.
+/// Check that a trace's format is detected from its first line, and gives these requests.
 fn gives(trace: &str, format: Format, expected: &[Access]) {
     assert_eq!(all(trace, None).unwrap(), expected);
     assert_eq!(all(trace, Some(format)).unwrap(), expected);
@@ -110,7 +110,7 @@ fn nothing_is_read_behind_a_line_that_is_no_request() {
 }
 
 #[test]
-fn a_format_is_told_however_few_bytes_come_at_a_time() {
+fn a_format_is_detected_however_few_bytes_come_at_a_time() {
     let trace = io::BufReader::with_capacity(3, io::Cursor::new("0.5,a,R,4096,512\n"));
     let found: Vec<Access> = read(trace, None).unwrap().map(Result::unwrap).collect();
     assert_eq!(found, [access(0, None, 4096, 512, false)]);

@@ -1,4 +1,4 @@
-//! A mapping's file: lines of text, so that its owner can look a name up, in either direction.
+//! A mapping's file: lines of text, in which its owner can look up names in either direction.
 //!
 //! ```text
 //! birthmark mapping 1
@@ -11,9 +11,9 @@
 //! end 4 1c291ca3
 //! ```
 //!
-//! The settings are one line of the caller's. Bytes of names that do not print, quotes and
-//! backslashes are written as in nfsdump text, a backslash and two hexadecimal digits. The last
-//! line counts the pairs and has the CRC-32 (IEEE 802.3) of all lines before it.
+//! The second line holds the caller's settings. Unprintable bytes of names, quotes and backslashes
+//! are written as in nfsdump text, a backslash and two hexadecimal digits. The last line counts the
+//! pairs and has the CRC-32 (IEEE 802.3) of all earlier lines.
 
 use super::pairs::Pairs;
 use super::quote::{hex, quote, unhex, unquote};
@@ -26,11 +26,11 @@ use std::path::Path;
 
 const MAGIC: &[u8] = b"birthmark mapping 1";
 
-/// The longest line that is read as one: a name of a megabyte, escaped, and its image.
+/// The longest line to read: a name of a megabyte, escaped, and its image.
 const LONGEST: u64 = 1 << 23;
 
 impl Mapping {
-    /// Writes the mapping into a file that is there, and empty, with the caller's own line.
+    /// Writes the mapping into an existing empty file, with the caller's settings line.
     pub fn write(&self, path: &Path, settings: &str) -> io::Result<()> {
         let mut out = CrcWriter::new(OpenOptions::new().write(true).open(path)?);
         let mut lines = BufWriter::with_capacity(1 << 20, &mut out);
@@ -59,8 +59,8 @@ impl Mapping {
         writeln!(out, "end {} {sum:08x}", self.count())
     }
 
-    /// Reads a mapping that [`Mapping::write`] wrote. The caller reads its own line (the second)
-    /// itself, and says what follows from it.
+    /// Reads a mapping that [`Mapping::write`] wrote. The caller parses the settings line (the
+    /// second) itself, and passes the settings.
     pub fn read(path: &Path, settings: Settings) -> Result<Mapping, Error> {
         let mut lines = Lines::new(File::open(path)?);
         lines.expect("the line `birthmark mapping 1`, of a mapping file", |line| {
@@ -132,7 +132,8 @@ fn scan(word: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// A file's lines; `text` is the next one, with its newline, and `sum` that of those before it.
+/// A file's lines; `text` is the next one, with its newline, and `sum` the checksum of earlier
+/// ones.
 struct Lines {
     file: BufReader<File>,
     sum: Crc,
@@ -146,7 +147,7 @@ impl Lines {
         Lines { file, sum: Crc::new(), text: Vec::new(), number: 0 }
     }
 
-    /// Takes the next line, if `read` makes something of it.
+    /// Takes the next line if `read` accepts it.
     fn expect<T>(
         &mut self,
         expected: &str,

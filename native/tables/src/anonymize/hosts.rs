@@ -1,21 +1,21 @@
-//! Hosts: addresses become addresses that belong to nobody, numbers become numbers.
+//! Maps hosts: addresses to addresses that belong to nobody, numbers to numbers.
 
 use super::pairs::Pairs;
 use super::random::Random;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// IPv4 addresses that are in use nowhere: 240.0.0.0/4 (RFC 1112, section 4).
+/// IPv4 addresses that nobody uses: 240.0.0.0/4 (RFC 1112, section 4).
 const RESERVED: u32 = 0xf000_0000;
 
 /// The IPv6 prefix of examples: 2001:db8::/32 (RFC 3849).
 const EXAMPLES: u128 = 0x2001_0db8 << 96;
 
-/// How often a value is drawn from these ranges before any is taken.
+/// How often a value is drawn from these ranges before any other is accepted.
 const TRIES: u32 = 1000;
 
-/// Returns what a host is mapped to, a new value of its kind if it was not seen before. A host is
-/// written as in the operations table: an address, or the number that stands for one.
+/// Returns the image of a host, a new value of its kind if it is new. A host is written as in the
+/// operations table: an address, or the number that stands for one.
 pub fn map(hosts: &mut Pairs, host: &[u8], random: &mut Random) -> io::Result<String> {
     if let Some(value) = hosts.get(host) {
         return Ok(String::from_utf8_lossy(value).into_owned());

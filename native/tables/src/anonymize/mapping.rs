@@ -1,4 +1,4 @@
-//! What stands for what.
+//! The mapping from originals to images.
 
 use super::names::{self, Names};
 use super::pairs::Pairs;
@@ -6,18 +6,18 @@ use super::random::Random;
 use super::{hosts, Error};
 use std::io;
 
-/// What of a trace is mapped, and how.
+/// What is mapped, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether names that begin with the same five bytes have images that do.
+    /// Whether images of names with the same first five bytes share them, too.
     pub prefix: bool,
     /// Whether handles are mapped.
     pub handles: bool,
-    /// What is left out altogether.
+    /// Columns to leave out.
     pub omit: Omit,
 }
 
-/// What is left out altogether.
+/// Columns to leave out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Omit {
@@ -27,7 +27,7 @@ pub struct Omit {
     pub hosts: bool,
 }
 
-/// The mapping: a table for each kind of thing.
+/// The mapping: a table for each kind of value.
 pub struct Mapping {
     /// What is mapped, and how.
     pub settings: Settings,
@@ -35,21 +35,22 @@ pub struct Mapping {
     pub(super) groups: Pairs,
     pub(super) hosts: Pairs,
     pub(super) names: Names,
-    /// Accounts, domains, machines: what is no file's name, so that its beginning need not show.
+    /// Accounts, domains, machines: values that are not file names, so that prefixes need not
+    /// correspond.
     pub(super) labels: Names,
     pub(super) handles: Pairs,
     pub(super) seed: Option<u64>,
     pub(super) random: Random,
 }
 
-/// How many kinds of things there are.
+/// The number of kinds of values.
 const KINDS: usize = 6;
 
-/// What is mapped without a table: hosts whose address is left out.
+/// The image of hosts when addresses are left out.
 pub const NO_HOST: &str = "0";
 
 impl Mapping {
-    /// An empty mapping, whose values come from the system or, for examples, follow from a seed.
+    /// Returns an empty mapping, with values from the system or, for examples, from a seed.
     pub fn new(settings: Settings, seed: Option<u64>) -> io::Result<Mapping> {
         let random = match seed {
             Some(seed) => Random::seeded(seed, 0),
@@ -62,7 +63,7 @@ impl Mapping {
         Ok(Mapping { settings, users, groups, hosts, names, labels, handles, seed, random })
     }
 
-    /// The tables by the word that stands for each in the mapping's file.
+    /// The tables, by their words in the mapping's file.
     pub(super) fn tables(&self) -> [(&'static str, &Pairs); KINDS] {
         [
             ("user", &self.users),
@@ -86,15 +87,15 @@ impl Mapping {
         })
     }
 
-    /// How many things of each kind are mapped.
+    /// The number of mapped values of each kind.
     pub fn sizes(&self) -> [(&'static str, usize); KINDS] {
         self.tables().map(|(word, pairs)| (word, pairs.len()))
     }
 
-    /// Lets things of a kind stay as they are: names, labels, hosts, or ids in decimal.
+    /// Exempts a value from mapping: a name, label, host, or id in decimal.
     pub fn keep(&mut self, kind: &str, what: &[u8]) -> Result<(), Error> {
         let late = || Error::Mapped(format!("{kind} {}", what.escape_ascii()));
-        let kept = match kind {
+        let is_accepted = match kind {
             "name" => self.names.keep(what),
             "label" => self.labels.keep(what),
             "host" => stay(&mut self.hosts, what),
@@ -104,22 +105,22 @@ impl Mapping {
                 stay(if kind == "user" { &mut self.users } else { &mut self.groups }, &id)
             }
         };
-        kept.then_some(()).ok_or_else(late)
+        is_accepted.then_some(()).ok_or_else(late)
     }
 
-    /// What a user is mapped to.
+    /// Returns the image of a user.
     #[inline]
     pub fn user(&mut self, id: u32) -> io::Result<u32> {
         number(&mut self.users, id, &mut self.random)
     }
 
-    /// What a group is mapped to.
+    /// Returns the image of a group.
     #[inline]
     pub fn group(&mut self, id: u32) -> io::Result<u32> {
         number(&mut self.groups, id, &mut self.random)
     }
 
-    /// What a host is mapped to, written as in the operations table.
+    /// Returns the image of a host, written as in the operations table.
     pub fn host(&mut self, host: &[u8]) -> io::Result<String> {
         if self.settings.omit.hosts {
             return Ok(NO_HOST.to_owned());
@@ -127,17 +128,17 @@ impl Mapping {
         hosts::map(&mut self.hosts, host, &mut self.random)
     }
 
-    /// Writes to `out` what a name or a path is mapped to.
+    /// Writes the image of a name or a path to `out`.
     #[inline]
     pub fn name(&mut self, name: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         self.names.map(name, &mut self.random, out)
     }
 
-    /// Writes to `out` what a user or group of NFS version 4 is mapped to: a number as the id
-    /// that it is, else the name and the domain.
+    /// Writes the image of a user or group of NFS version 4 to `out`. A number is mapped as an id,
+    /// other text as a name and a domain.
     pub fn principal(&mut self, text: &[u8], user: bool, out: &mut Vec<u8>) -> io::Result<()> {
         let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<u32>().ok());
-        // "01" is no number, or two principals would have one image
+        // "01" is not a number, lest two principals share an image
         if let Some(id) = number.filter(|id| id.to_string().as_bytes() == text) {
             let id = if user { self.user(id)? } else { self.group(id)? };
             out.extend_from_slice(id.to_string().as_bytes());
@@ -150,13 +151,13 @@ impl Mapping {
         Ok(())
     }
 
-    /// Writes to `out` what an account, a domain, a machine or a remark is mapped to.
+    /// Writes the image of an account, a domain, a machine or a comment to `out`.
     pub fn label(&mut self, text: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         self.labels.map(text, &mut self.random, out)
     }
 
-    /// Writes to `out` what a handle is mapped to: bytes of the same number. All zeros stay, which
-    /// name the public handle of version 2 (RFC 2054).
+    /// Writes the image of a handle, of the same length, to `out`. All zeros stay: they are the
+    /// public handle of version 2 (RFC 2054).
     #[inline]
     pub fn handle(&mut self, handle: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         if let Some(value) = self.handles.get(handle) {
@@ -170,7 +171,7 @@ impl Mapping {
         }
         let value = &mut out[start..];
         self.random.fill(value)?;
-        // of the few short values the next that is free, if need be
+        // short values are few, so try the next free one
         while value.iter().all(|byte| *byte == 0) || !self.handles.add(handle, value) {
             for byte in value.iter_mut() {
                 *byte = byte.wrapping_add(1);

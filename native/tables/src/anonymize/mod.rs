@@ -1,6 +1,6 @@
-//! Traces without the names of people and machines (thesis 3.6.1): a random mapping of users,
-//! groups, hosts, names and handles, kept in a file, and its application to nfsdump text and to
-//! tables. `data/anonymize/` is its Python face, and says what is mapped and why.
+//! Anonymizes traces (thesis 3.6.1): a random mapping of users, groups, hosts, names and handles,
+//! stored in a file, and its application to nfsdump text and to tables. `data/anonymize/` is its
+//! Python interface, and explains the rules.
 
 mod file;
 mod hosts;
@@ -24,7 +24,7 @@ pub enum Error {
     /// No randomness, or a file that cannot be read or written.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// A mapping file that is not as it was written.
+    /// A mapping file that differs from what was written.
     #[error("line {line}: expected {expected}")]
     Damaged {
         /// The line, from 1.
@@ -32,18 +32,18 @@ pub enum Error {
         /// What was expected there.
         expected: String,
     },
-    /// A column of another type than its treatment is for.
+    /// A column of the wrong type for its treatment.
     #[error("column {column}: {found} cannot be treated as {treatment}")]
     Column {
         /// The column.
         column: String,
-        /// How it was to be treated.
+        /// Its treatment.
         treatment: &'static str,
         /// Its type.
         found: String,
     },
-    /// Something that is to stay as it is has been mapped before.
-    #[error("{0} is to stay as it is, but is mapped to something else already")]
+    /// A value to be exempted that was mapped before.
+    #[error("{0} is to stay as it is, but was mapped before")]
     Mapped(String),
     /// Arrow refused an array.
     #[error("{0}")]

@@ -1,36 +1,36 @@
-//! Names, piece by piece, so that models find in the mapped names what they found in the names.
+//! Maps names piece by piece, so that models find the same structure in the images.
 //!
-//! A name is cut at every period (and a path at every slash), which stay. Of a piece the *marks*
-//! at its beginning and end stay: `#`, `~`, `,` and RCS's `,v`. What is left, its *core*, is
-//! mapped: the first [`HEAD`] bytes each to one byte, chosen for what stands before it in the
-//! core, so that two cores begin with the same so many bytes if and only if their images do; all
-//! after them together, to letters and digits of a fixed number.
+//! A name is cut at every period (and a path at every slash), which stay. The *marks* at the
+//! beginning and end of a piece stay: `#`, `~`, `,` and RCS's `,v`. The rest is its *core*. Each of
+//! its first [`HEAD`] bytes is mapped to one byte, chosen by the bytes before it in the core. So
+//! two cores share a prefix of up to that length if and only if their images do. The bytes after
+//! them are mapped together, to letters and digits of a fixed number.
 //!
 //! The components of a name (thesis Figure 6.2) are its pieces, the whole, and its first five
-//! bytes. The last is why the beginnings must correspond: `a.conf` and `a.corn` share their first
-//! five bytes and `a.call` only three with them, while each piece is the same wherever it stands.
+//! bytes. The last is why prefixes must correspond: `a.conf` and `a.corn` share their first five
+//! bytes and `a.call` only three with them, while each piece is the same wherever it stands.
 
 use super::pairs::Pairs;
 use super::random::Random;
 use std::io;
 
-/// How many bytes of a core are mapped one by one: those that a name's prefix component can show.
+/// The number of bytes of a core mapped one by one: those that a name's prefix component can show.
 pub const HEAD: usize = 5;
 
-/// How many letters and digits stand for what comes after them.
+/// The number of letters and digits for the bytes after them.
 const TOKEN: usize = 6;
 
-/// What they are, and what bytes are mapped to while there are such left.
+/// The alphabet of images, preferred while any of it is free.
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// How often one of them is drawn before the free ones are looked for.
+/// How often a letter is drawn before free ones are searched.
 const TRIES: u32 = 64;
 
 fn any(_: &u8) -> bool {
     true
 }
 
-/// Draws what may follow in an image: a digit not first, lest it be taken for a number.
+/// Draws the next byte of an image: not a digit first, lest the image look like a number.
 fn draw_letter(before: &[u8], random: &mut Random) -> io::Result<u8> {
     let letters = if before.is_empty() { 26 } else { LETTERS.len() };
     Ok(LETTERS[random.below(letters as u32)? as usize])
@@ -47,7 +47,7 @@ fn is_mark(byte: u8) -> bool {
     matches!(byte, b'#' | b'~' | b',')
 }
 
-/// Whether a byte is mapped to itself where it stands.
+/// Whether a byte is mapped to itself at its position.
 fn stays(before: &[u8], byte: u8) -> bool {
     is_mark(byte) || (byte == b'v' && before.ends_with(b","))
 }
@@ -66,20 +66,20 @@ fn cut(piece: &[u8]) -> (&[u8], &[u8], &[u8]) {
     }
 }
 
-/// The table of names. Its keys are cores and, of heads, all beginnings.
+/// The table of names. Its keys are cores and all prefixes of heads.
 pub struct Names {
-    /// What is known so far.
+    /// The pairs so far.
     pub pairs: Pairs,
     head: usize,
 }
 
 impl Names {
-    /// A table that maps so many bytes of a core one by one: [`HEAD`], or none.
+    /// Returns a table that maps `head` bytes of a core one by one: [`HEAD`], or none.
     pub fn new(head: usize) -> Names {
         Names { pairs: Pairs::default(), head }
     }
 
-    /// Writes to `out` what a name or a path is mapped to.
+    /// Writes the image of a name or a path to `out`.
     pub fn map(&mut self, name: &[u8], random: &mut Random, out: &mut Vec<u8>) -> io::Result<()> {
         let mut rest = name;
         while !rest.is_empty() {
@@ -91,7 +91,7 @@ impl Names {
         Ok(())
     }
 
-    /// Lets the pieces of a name stay as they are, wherever they stand; false if that is too late.
+    /// Exempts the pieces of a name from mapping; returns false if one was mapped before.
     pub fn keep(&mut self, name: &[u8]) -> bool {
         name.split(|byte| separates(*byte)).all(|piece| {
             let core = cut(piece).1;
@@ -115,7 +115,7 @@ impl Names {
         Ok(())
     }
 
-    /// Draws what a new core is mapped to.
+    /// Draws the image of a new core.
     fn draw(&mut self, core: &[u8], random: &mut Random) -> io::Result<Vec<u8>> {
         let mut value = Vec::with_capacity(self.head + TOKEN);
         for end in 1..=self.head.min(core.len()) {
@@ -134,8 +134,8 @@ impl Names {
         Ok(value)
     }
 
-    /// Adds to the beginning of a core's image one that no other beginning has. There is one: as
-    /// many bytes may be drawn as are mapped.
+    /// Extends the prefix of a core's image to one that no other prefix has. One is always free: as
+    /// many bytes can be drawn as are mapped.
     fn draw_byte(&self, byte: u8, random: &mut Random, value: &mut Vec<u8>) -> io::Result<()> {
         if stays(value, byte) {
             value.push(byte);
@@ -164,7 +164,7 @@ impl Names {
         Ok(())
     }
 
-    /// Whether a byte may be added to the beginning of a core's image.
+    /// Whether a byte can extend the prefix of a core's image.
     fn is_free(&self, value: &mut Vec<u8>, candidate: u8) -> bool {
         if stays(value, candidate) || separates(candidate) {
             return false;
@@ -175,8 +175,8 @@ impl Names {
         free
     }
 
-    /// Adds letters and digits that do not stand for another core with that head; one more where
-    /// those are crowded.
+    /// Adds letters and digits that no other core with that head has; one more if those are
+    /// crowded.
     fn draw_token(&self, random: &mut Random, value: &mut Vec<u8>) -> io::Result<()> {
         let head = value.len();
         let spare = if self.head == 0 { 2 } else { 0 };

@@ -1,4 +1,4 @@
-//! Where anonymized text goes: a file, compressed as its name says, in a thread of its own.
+//! Writes anonymized text to a file in a thread, compressed as its suffix says.
 
 use bzip2::write::BzEncoder;
 use crossbeam_channel::{bounded, Receiver, Sender};
@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-/// Chunks that may wait to be written.
+/// The most chunks pending.
 const WAITING: usize = 4;
 
 /// A file being written.
@@ -20,8 +20,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens a file for writing; `suffix` says how it is compressed: `gz`, `bz2`, `xz`, `zst`, or
-    /// anything else for not at all.
+    /// Opens a file for writing; `suffix` selects the compression: `gz`, `bz2`, `xz`, `zst`, or
+    /// anything else for none.
     pub fn create(path: &Path, suffix: &str) -> io::Result<Output> {
         let file = BufWriter::with_capacity(1 << 16, File::create(path)?);
         let suffix = suffix.to_owned();
@@ -40,7 +40,7 @@ impl Output {
         Ok(Output { chunks: Some(sender), thread: Some(thread) })
     }
 
-    /// Hands bytes to be written. What went wrong before is told here, or at the end.
+    /// Queues bytes for writing. Reports an earlier error, here or in [`Output::finish`].
     pub fn write(&mut self, chunk: Vec<u8>) -> io::Result<()> {
         let sent = self.chunks.as_ref().map(|chunks| chunks.send(chunk));
         if matches!(sent, Some(Ok(()))) {
@@ -63,7 +63,7 @@ impl Output {
 
 type Target = BufWriter<File>;
 
-/// Writes chunks by a writer that compresses, or does not, into a file.
+/// Writes chunks into a file by a writer that may compress.
 fn write_by<W: Write>(
     mut writer: W,
     chunks: Receiver<Vec<u8>>,

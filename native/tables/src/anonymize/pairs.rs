@@ -1,4 +1,4 @@
-//! A one-to-one table from byte strings to byte strings, kept compactly: one block of bytes, and
+//! A one-to-one table from byte strings to byte strings, stored compactly: one block of bytes, and
 //! two indexes over it, since no two keys may share a value.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -32,7 +32,7 @@ impl Pairs {
         self.by_value.find(hash, |at| pair(&self.bytes, *at).1 == value).is_some()
     }
 
-    /// Adds a pair; false, and nothing is done, if the key or the value is there already.
+    /// Adds a pair; returns false, without effect, if the key or the value exists.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> bool {
         let lengths = (u32::try_from(key.len()), u32::try_from(value.len()));
         let (Ok(key_len), Ok(value_len)) = lengths else {
@@ -54,7 +54,7 @@ impl Pairs {
         true
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.by_key.len()
     }

@@ -9,7 +9,7 @@ pub fn hex(byte: u8, out: &mut Vec<u8>) {
     out.push(DIGITS[usize::from(byte & 15)]);
 }
 
-/// Writes a number in at least so many hexadecimal digits.
+/// Writes a number in at least `least` hexadecimal digits.
 #[inline]
 pub fn number(number: u32, least: u32, out: &mut Vec<u8>) {
     let needed = (32 - number.leading_zeros()).div_ceil(4).max(least);
@@ -18,8 +18,8 @@ pub fn number(number: u32, least: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a name in double quotes, with a backslash and two hexadecimal digits for white space,
-/// quotes and backslashes, as nfsdump does, and for what is no text, if `strict`.
+/// Writes a name in double quotes. White space, quotes and backslashes become a backslash and two
+/// hexadecimal digits, as in nfsdump; so do bytes that are not text, if `strict`.
 pub fn quote(name: &[u8], strict: bool, out: &mut Vec<u8>) {
     out.push(b'"');
     for byte in name {
@@ -34,7 +34,7 @@ pub fn quote(name: &[u8], strict: bool, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Reads what [`quote`] writes; false if it is not that.
+/// Reads the output of [`quote`]; returns false for anything else.
 pub fn unquote(text: &[u8], out: &mut Vec<u8>) -> bool {
     let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""));
     let Some(mut rest) = inner else {
@@ -51,7 +51,7 @@ pub fn unquote(text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Reads bytes in hexadecimal, two digits each; false if it is not that.
+/// Reads bytes in hexadecimal, two digits each; returns false for anything else.
 pub fn unhex(text: &[u8], out: &mut Vec<u8>) -> bool {
     let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
     text.len().is_multiple_of(2)

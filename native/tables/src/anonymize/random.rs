@@ -1,11 +1,10 @@
-//! Where the values of a mapping come from: the operating system's randomness, or, for examples
-//! that are to come out alike, a stated seed.
+//! The randomness of a mapping: the operating system's, or, for reproducible examples, a seed's.
 
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use std::io;
 
-/// Bytes asked of the system at a time, so that its call costs little of each number.
+/// Bytes requested from the system at a time, to amortize the call.
 const CHUNK: usize = 1 << 12;
 
 /// How far the state of SplitMix64 goes with each number (Steele et al., OOPSLA 2014).
@@ -13,7 +12,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Random numbers.
 pub enum Random {
-    /// The system's; bytes from the index on were not used yet.
+    /// The system's; bytes from the index on are unused.
     System(Vec<u8>, usize),
     /// Anyone who knows the seed knows the numbers.
     Seeded(SplitMix64),
@@ -25,7 +24,7 @@ impl Random {
         Random::System(Vec::new(), 0)
     }
 
-    /// Numbers that follow from a seed, after `drawn` of them were used.
+    /// Returns the numbers that follow from a seed, after the first `drawn`.
     pub fn seeded(seed: u64, drawn: u64) -> Random {
         let state = seed.wrapping_add(drawn.wrapping_mul(STEP));
         Random::Seeded(SplitMix64::from_seed(state.to_le_bytes()))
@@ -49,7 +48,7 @@ impl Random {
         }
     }
 
-    /// A number below `bound`, which must not be 0; each as likely as the others, to 2^-32.
+    /// Returns a number below `bound`, which must not be 0, uniform to 2^-32.
     pub fn below(&mut self, bound: u32) -> io::Result<u32> {
         let product = u128::from(self.bits()?) * u128::from(bound);
         Ok((product >> 64) as u32)
@@ -69,9 +68,9 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// The first are those of Vigna's splitmix64.c; mappings that were written go on with them.
+    /// The first are those of Vigna's splitmix64.c; existing mappings depend on them.
     #[test]
-    fn a_seed_gives_the_numbers_that_it_always_gave() {
+    fn a_seed_always_gives_the_same_numbers() {
         let mut numbers = Random::seeded(0, 0);
         assert_eq!(numbers.bits().unwrap(), 0xe220_a839_7b1d_cdaf);
         assert_eq!(numbers.bits().unwrap(), 0x6e78_9e6a_a1b9_65f4);

@@ -1,4 +1,4 @@
-//! Columns of Arrow tables, each by the treatment that `data/anonymize/columns.py` declares.
+//! Anonymizes columns of Arrow tables by the treatments that `data/anonymize/columns.py` declares.
 
 use super::text::Rewriter;
 use super::{Error, Mapping};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-/// What becomes of a column's values.
+/// The treatment of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Treatment {
@@ -25,14 +25,14 @@ pub enum Treatment {
     /// A user as NFS version 4 names them: `name@domain`, or a number.
     UserName,
     GroupName,
-    /// A machine's name, or a remark.
+    /// A machine's name, or a comment.
     Label,
     Host,
     /// A file handle.
     Handle,
-    /// Bytes in which a host may have put what it likes: mapped as handles are, always.
+    /// Opaque bytes chosen by a host: always mapped as handles are.
     Opaque,
-    /// A line of nfsdump text, without its newline: null where it could not be passed on.
+    /// A line of nfsdump text, without its newline: null if it cannot be passed on.
     Line,
 }
 
@@ -51,7 +51,7 @@ impl Treatment {
         ("line", Treatment::Line),
     ];
 
-    /// The treatment that a word stands for.
+    /// The treatment for a word.
     pub fn of(word: &str) -> Option<Treatment> {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, treatment)| *treatment)
     }
@@ -61,7 +61,7 @@ impl Treatment {
     }
 }
 
-/// The treatment of every column, those of lists of structures as `list.field`.
+/// The treatment of every column; fields of lists of structures are named `list.field`.
 pub type Treatments = HashMap<String, Treatment>;
 
 impl Mapping {
@@ -155,7 +155,7 @@ impl Mapping {
             Treatment::Name | Treatment::Label => omit.names,
             Treatment::User | Treatment::UserName => omit.users,
             Treatment::Group | Treatment::GroupName => omit.groups,
-            _ => false, // a host that is left out is a host still: the tables ask for one
+            _ => false, // hosts cannot be null, as the tables require them
         }
     }
 
@@ -186,7 +186,7 @@ impl Mapping {
             .zip(used)
             .map(|(value, used)| match value.filter(|_| used) {
                 Some(value) => self.host(value.as_bytes()).map(Some),
-                None => Ok(Some(String::new())), // no row has it: it must not be passed on
+                None => Ok(Some(String::new())), // unused in the rows, so it must not be passed on
             })
             .collect();
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(

@@ -19,7 +19,7 @@ fn name(mapping: &mut Mapping, name: &[u8]) -> Vec<u8> {
     out
 }
 
-/// All names of up to so many of the bytes given.
+/// All names of up to `longest` of the bytes given.
 fn names(bytes: &[u8], longest: usize) -> Vec<Vec<u8>> {
     let mut found = vec![Vec::new()];
     let mut last = found.clone();
@@ -33,7 +33,7 @@ fn names(bytes: &[u8], longest: usize) -> Vec<Vec<u8>> {
     found
 }
 
-/// Notes that two things correspond; panics if either corresponds to another already.
+/// Records that two values correspond; panics if either corresponds to another already.
 fn correspond(
     there: &mut HashMap<Vec<u8>, Vec<u8>>,
     back: &mut HashMap<Vec<u8>, Vec<u8>>,
@@ -83,9 +83,9 @@ fn the_components_of_names_and_of_their_images_correspond() {
 #[test]
 fn they_do_so_beside_names_that_stay() {
     let mut mapping = mapping(true);
-    for kept in [&b"ba"[..], b".abab", b"abbbabb", b"~a"] {
-        mapping.keep("name", kept).unwrap();
-        assert_eq!(name(&mut mapping, kept), kept);
+    for exempt in [&b"ba"[..], b".abab", b"abbbabb", b"~a"] {
+        mapping.keep("name", exempt).unwrap();
+        assert_eq!(name(&mut mapping, exempt), exempt);
     }
     same_components(&names(b"ab.~", 7), &mut mapping);
     assert!(matches!(mapping.keep("name", b"aabb"), Err(Error::Mapped(_))));
@@ -140,7 +140,7 @@ fn lines() -> Vec<u8> {
 }
 
 #[test]
-fn what_is_passed_on_can_be_read_and_all_is_accounted_for() {
+fn output_is_readable_and_all_input_is_accounted_for() {
     let text = lines();
     let (counts, out) = rewrite(&text, &mut mapping(true));
     let damaged: u64 = counts.damaged.values().sum();

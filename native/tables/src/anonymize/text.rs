@@ -1,6 +1,6 @@
-//! nfsdump text, line by line. What is passed on is written anew from what was understood: a line
-//! that the decoder would set aside is dropped, since it may hold a name where none is expected,
-//! and so is a comment.
+//! Anonymizes nfsdump text line by line. Output is built from decoded values only. A line that the
+//! decoder would set aside is dropped, since it may hold a name in an unexpected place, and so is a
+//! comment.
 
 use super::{mapping, quote, Mapping};
 use birthmark_trace::fields::Fields;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// What was read and what became of it.
+/// Counts of the input and its fate.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Lines; a block of zero bytes counts as one.
@@ -51,21 +51,21 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// Reads text and writes what may be passed on.
+/// Reads text and writes its anonymized form.
 #[derive(Default)]
 pub struct Rewriter {
-    /// What was read so far.
+    /// The counts so far.
     pub counts: Counts,
     endpoints: Endpoints,
     hosts: Interner,
     fields: Fields,
-    /// Hosts as the text writes them, before and after.
+    /// Hosts as the text writes them, with their images.
     known: HashMap<Box<[u8]>, Box<[u8]>>,
     plain: Vec<u8>,
     mapped: Vec<u8>,
 }
 
-/// What a key's value is.
+/// The kind of a key's value.
 #[derive(Clone, Copy)]
 enum Value {
     Name,
@@ -76,8 +76,8 @@ enum Value {
 }
 
 impl Rewriter {
-    /// Reads the lines at hand, about a megabyte of them, and writes them to `out`; false when
-    /// the trace has ended.
+    /// Rewrites the buffered lines, about a megabyte of them, to `out`; returns false when the
+    /// trace has ended.
     pub fn step(
         &mut self,
         input: &mut Input,
@@ -107,7 +107,7 @@ impl Rewriter {
         Ok(true)
     }
 
-    /// Counts a block of so many zero bytes, if there is one.
+    /// Counts a block of `length` zero bytes, if there is one.
     pub fn zeros(&mut self, length: u64) {
         if length > 0 {
             self.counts.bytes += length;
@@ -116,7 +116,7 @@ impl Rewriter {
         }
     }
 
-    /// Counts what ended the stream early, if anything did.
+    /// Counts an early end of the stream, if there was one.
     pub fn end(&mut self, input: &mut Input) {
         if input.take_error().is_some() {
             self.counts.lines += 1;
@@ -124,7 +124,7 @@ impl Rewriter {
         }
     }
 
-    /// Reads a line longer than what is at hand, or the last one, or finds the end.
+    /// Reads a line longer than the buffer, or the last one, or finds the end.
     fn long_or_last(
         &mut self,
         input: &mut Input,
@@ -137,7 +137,7 @@ impl Rewriter {
         }
         let window = input.peek(1);
         if window.len() > seen {
-            return Ok(true); // the stream's last bytes have just come
+            return Ok(true); // the stream's last bytes have just arrived
         }
         if seen >= LONGEST {
             self.counts.lines += 1;
@@ -168,7 +168,8 @@ impl Rewriter {
         Ok(())
     }
 
-    /// Writes a line without its newline; false, and nothing, if it may not be passed on.
+    /// Writes a line without its newline; returns false, and writes nothing, if it cannot be passed
+    /// on.
     pub fn rewrite(
         &mut self,
         text: &[u8],
@@ -332,7 +333,7 @@ fn copy<'a>(rest: &mut &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     text
 }
 
-/// Takes the next word off a line; also the number of spaces before it, which are gone, too.
+/// Takes the next word off a line, and returns the number of spaces before it, too.
 fn word<'a>(rest: &mut &'a [u8]) -> (usize, &'a [u8]) {
     let start = rest.iter().position(|byte| *byte != b' ').unwrap_or(rest.len());
     let text = &rest[start..];
@@ -345,7 +346,7 @@ fn space(count: usize, out: &mut Vec<u8>) {
     out.resize(out.len() + count, b' ');
 }
 
-/// What a key's value is; none for a key of none of the procedures.
+/// The kind of a key's value; none for an unknown key.
 fn kind(line: &Line, key: &[u8]) -> Option<Value> {
     let known = !matches!(line.procedure, Procedure::Other(_) | Procedure::Nfs(Op::Null, _));
     let base = match memchr::memrchr(b'-', key) {
@@ -367,12 +368,12 @@ fn kind(line: &Line, key: &[u8]) -> Option<Value> {
     }
 }
 
-/// Whether a value can hold no name: a number, a time, or what stands for one.
+/// Whether a value cannot hold a name: a number, a time, or a code for one.
 fn is_plain(value: &[u8]) -> bool {
     hex(value).is_some() || time(value).is_some() || matches!(value, b"SERVER" | [b'A'..=b'Z'])
 }
 
-/// A word that remarks on a packet's size.
+/// A comment on a packet's size.
 fn mark(text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
     let number = text.strip_prefix(b"LONGPKT").unwrap_or_default();
     if !number.iter().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'=')) {
@@ -382,7 +383,7 @@ fn mark(text: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The trailer, of which the decoder has not looked at the first word.
+/// The trailer, whose first word the decoder has not checked.
 fn finish(first: &[u8], gap: usize, mut rest: &[u8], out: &mut Vec<u8>) -> Result<(), Stop> {
     let word_of = first.strip_prefix(b"PACKET").unwrap_or(first);
     let value = match memchr::memchr(b'=', word_of) {

@@ -1,8 +1,8 @@
-//! The live history: what was seen of files like this one, told to each birth as it happens.
+//! The live history: earlier observations of similar files, given for each birth as it happens.
 //!
-//! Operations become lives, these tell births and outcomes as they come to be known
-//! ([`crate::lives::events`]), and of these a history is kept of files and one of names. Each birth
-//! is told what `History::follow` tells the same row of the finished tables.
+//! Operations become lives, and lives emit births and outcomes as they become known
+//! ([`crate::lives::events`]). From these it maintains a history of files and one of names. Each
+//! birth gets the history that `History::follow` gives the same row of the finished tables.
 
 mod saved;
 mod tables;
@@ -20,7 +20,7 @@ pub struct LiveHistory {
     files: Followed,
     names: Followed,
     namer: Namer,
-    births: Vec<Told>,
+    births: Vec<BirthWithHistory>,
     outcomes: Vec<Event>,
 }
 
@@ -31,14 +31,14 @@ struct Followed {
 }
 
 /// A birth, with its history.
-struct Told {
+struct BirthWithHistory {
     event: Event,
     history: [u8; BYTES],
 }
 
 impl LiveHistory {
-    /// Goes on from histories of files and of names. Of so many births of each the outcomes are
-    /// awaited.
+    /// Continues from histories of files and of names. Outcomes are awaited for the last `most`
+    /// births of each.
     pub fn new(lives: Lives, files: History, names: History, most: usize) -> LiveHistory {
         let followed = |history| Followed { history, awaited: Awaited::new(most) };
         LiveHistory {
@@ -51,19 +51,22 @@ impl LiveHistory {
         }
     }
 
-    /// The lives, to be told of losses and to take rows from.
+    /// The lives, to pass losses to and take rows from.
     pub fn lives(&mut self) -> &mut Lives {
         &mut self.lives
     }
 
     /// Takes a batch of operations.
     pub fn update(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        if self.births.is_empty() {
+            self.lives.forget_hosts(); // births hold numbers of hosts until they are taken
+        }
         self.lives.update(batch)?;
         self.learn();
         Ok(())
     }
 
-    /// Takes in what was known before a time: nothing that is older will come any more.
+    /// Processes everything known before a time: nothing older will come any more.
     pub fn advance(&mut self, until: i64) {
         self.lives.advance(until);
         self.learn();
@@ -75,7 +78,7 @@ impl LiveHistory {
         self.learn();
     }
 
-    /// What is known by now.
+    /// The history known by now.
     pub fn history(&self, subject: Subject) -> &History {
         match subject {
             Subject::File => &self.files.history,
@@ -90,7 +93,7 @@ impl LiveHistory {
 
     /// The directories that were used or given a name since the last call
     /// ([`Lives::take_directories`]).
-    pub fn take_directories(&mut self) -> Vec<Directory> {
+    pub fn take_directories(&mut self) -> impl Iterator<Item = Directory> + '_ {
         self.lives.take_directories()
     }
 
@@ -100,13 +103,13 @@ impl LiveHistory {
         Ok(tables::births(&births, &self.lives)?)
     }
 
-    /// What came to be known of births since the last call.
+    /// The outcomes that became known since the last call.
     pub fn take_outcomes(&mut self) -> Result<RecordBatch, Error> {
         let outcomes = std::mem::take(&mut self.outcomes);
         Ok(tables::outcomes(&outcomes)?)
     }
 
-    /// Lets births and outcomes go that were not taken.
+    /// Discards births and outcomes that were not taken.
     pub fn discard(&mut self) {
         self.births.clear();
         self.outcomes.clear();
@@ -119,7 +122,7 @@ impl LiveHistory {
         }
     }
 
-    /// Learns what the lives tell.
+    /// Learns from the events of the lives.
     fn learn(&mut self) {
         for event in self.lives.take_events() {
             self.of(event.subject).history.advance(event.at);
@@ -145,17 +148,17 @@ impl LiveHistory {
             uid: create.uid,
             client: self.lives.client(create.client),
         });
-        let mut told = [0; BYTES];
+        let mut found = [0; BYTES];
         let followed = self.of(event.subject);
-        followed.history.tell(names, event.at, &mut told);
+        followed.history.tell(names, event.at, &mut found);
         followed.history.bear(&mut followed.awaited, names, event.at);
-        self.births.push(Told { event, history: told });
+        self.births.push(BirthWithHistory { event, history: found });
     }
 }
 
 impl Followed {
-    /// Takes in what came to be known of a birth. How a file was used when it died counts if it was
-    /// not young any more, as it does in `History::follow`.
+    /// Learns an event of a birth. A file's use at its death counts only if it was no longer young,
+    /// as in `History::follow`.
     fn learn(&mut self, event: &Event) {
         let mut learn = |fact| {
             let outcome = Outcome { time: event.at, birth: event.birth, fact };

@@ -1,34 +1,35 @@
 //! A live history as a snapshot.
 
-use super::{Followed, LiveHistory, Told};
+use super::{BirthWithHistory, Followed, LiveHistory};
 use crate::lives::events::Event;
 use crate::lives::{Error, Lives};
 use crate::snapshot::{Reader, SnapshotError, Writer};
 use birthmark_learn::history::{Awaited, History, Namer, Record, BYTES, KEYS, WORDS};
+use birthmark_trace::budget::Budget;
 use std::io::{Read, Write};
 
 const LINE: &str = "birthmark live history 1\n";
 
 impl LiveHistory {
-    /// Writes all that is known, what was not taken yet among it.
+    /// Writes the whole state, births and outcomes that were not taken included.
     ///
     /// # Errors
     ///
-    /// [`Error::Finished`] after the end of the trace, when nothing goes on.
+    /// [`Error::Finished`] after the end of the trace, when nothing can continue.
     pub fn save(&self, mut out: impl Write) -> Result<(), Error> {
         self.lives.save(&mut out)?;
         let mut writer = Writer::new(out, LINE)?;
         for Followed { history, awaited } in [&self.files, &self.names] {
             save(history, awaited, &mut writer)?;
         }
-        writer.list(self.births.iter().map(|told| (&told.event, &told.history[..])))?;
+        writer.list(self.births.iter().map(|birth| (&birth.event, &birth.history[..])))?;
         Ok(writer.list(&self.outcomes)?)
     }
 
-    /// Writes the histories alone, as another trace may go on from: no lives, and no births that
-    /// wait for their outcomes. It may be called after the end of the trace.
+    /// Writes only the histories, for another trace to continue from, without lives and pending
+    /// births. It may be called after the end of the trace.
     pub fn save_histories(&self, mut out: impl Write) -> Result<(), Error> {
-        self.lives.anew().with_events(self.files.awaited.most()).save(&mut out)?;
+        self.lives.with_same_limits().with_events(self.files.awaited.most()).save(&mut out)?;
         let mut writer = Writer::new(out, LINE)?;
         for Followed { history, awaited } in [&self.files, &self.names] {
             save(history, &Awaited::new(awaited.most()), &mut writer)?;
@@ -37,16 +38,16 @@ impl LiveHistory {
         Ok(writer.list(std::iter::empty::<&Event>())?)
     }
 
-    /// What was saved. Damage is refused, and what has bytes behind it.
-    pub fn load(mut input: impl Read) -> Result<LiveHistory, Error> {
-        let lives = Lives::load(&mut input)?;
+    /// Reads a saved state. Damage and trailing bytes are refused.
+    pub fn load(mut input: impl Read, budget: Budget) -> Result<LiveHistory, Error> {
+        let lives = Lives::load(&mut input, budget)?;
         let mut reader = Reader::new(input, LINE)?;
         let (files, names) = (Followed::load(&mut reader)?, Followed::load(&mut reader)?);
         let mut births = Vec::new();
         for (event, history) in reader.all::<(Event, Vec<u8>)>()? {
-            let told = <[u8; BYTES]>::try_from(history);
-            let history = told.map_err(|_| reader.damaged("a history of another length"))?;
-            births.push(Told { event, history });
+            let history = <[u8; BYTES]>::try_from(history);
+            let history = history.map_err(|_| reader.damaged("a history of another length"))?;
+            births.push(BirthWithHistory { event, history });
         }
         let outcomes = reader.all()?;
         reader.end()?;

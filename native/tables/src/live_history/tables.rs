@@ -1,6 +1,6 @@
 //! Births and outcomes as Arrow record batches.
 
-use super::Told;
+use super::BirthWithHistory;
 use crate::lives::events::{Create, Event, Subject, Use, What};
 use crate::lives::Lives;
 use arrow_array::types::ArrowPrimitiveType;
@@ -15,8 +15,8 @@ const SUBJECTS: [&str; 2] = ["file", "name"];
 const FACTS: [&str; 4] = ["mark", "died", "young", "lost"];
 
 /// Births, with the columns of `features.CREATES`.
-pub fn births(births: &[Told], lives: &Lives) -> Result<RecordBatch, ArrowError> {
-    let events = || births.iter().map(|told| &told.event);
+pub fn births(births: &[BirthWithHistory], lives: &Lives) -> Result<RecordBatch, ArrowError> {
+    let events = || births.iter().map(|birth| &birth.event);
     let creates = || events().map(|event| create(event));
     RecordBatch::try_from_iter_with_nullable([
         ("subject", subjects(events())?, false),
@@ -31,11 +31,11 @@ pub fn births(births: &[Told], lives: &Lives) -> Result<RecordBatch, ArrowError>
         ("group", numbers::<UInt32Type>(creates().map(|c| c?.group)), true),
         ("client", texts(creates().map(|c| lives.client(c?.client))), true),
         ("time", times(events().map(|event| event.at)), false),
-        ("history", binary(births.iter().map(|told| Some(&told.history[..]))), false),
+        ("history", binary(births.iter().map(|birth| Some(&birth.history[..]))), false),
     ])
 }
 
-/// What came to be known of births.
+/// The outcomes of births.
 pub fn outcomes(events: &[Event]) -> Result<RecordBatch, ArrowError> {
     let mark = |event: &Event| match event.what {
         What::Mark(mark, yes) => Some((mark, yes)),
@@ -77,7 +77,7 @@ fn used(event: &Event) -> Option<&Use> {
     }
 }
 
-/// The place of what came to be known among [`FACTS`].
+/// The index of an outcome in [`FACTS`].
 fn fact(event: &Event) -> Option<u32> {
     match event.what {
         What::Born(_) => None,

@@ -19,10 +19,10 @@ const EXCLUSIVE_WITH_ATTRIBUTES: u8 = 3;
 const MODES: [usize; 3] = [33, 74, 81];
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o7777;
-/// Times of one instant differ by less than this, microseconds: some file systems keep seconds.
+/// Equal times differ by less than this, microseconds: some file systems store whole seconds.
 const SLACK: i64 = 2_000_000;
 
-/// What a call to make a file asked, and what the reply showed.
+/// A call to make a file, and what the reply showed.
 struct Creation<'a> {
     dir: &'a Key<'a>,
     name: &'a [u8],
@@ -31,11 +31,11 @@ struct Creation<'a> {
     kind: Option<Kind>,
     mode: u8,
     size: Option<u64>,
-    /// What the reply shows of the file.
+    /// The attributes in the reply.
     shown: Attributes,
-    /// Whether that, and the directory, are not as after the birth of a file.
+    /// Whether the file and the directory look older than the call.
     shows_old: bool,
-    /// Whether it was made, where the reply says so.
+    /// Whether it was made, if the reply says so.
     made: Option<bool>,
 }
 
@@ -84,8 +84,8 @@ impl Lives {
         }
     }
 
-    /// Whether a file was made, not one opened that was there. What came to be known during the
-    /// call was shown by a reply that overtook this one.
+    /// Whether a file was made, rather than an existing one opened. Knowledge gained during the
+    /// call comes from a reply that overtook this one.
     fn is_birth(&mut self, op: &Operation, creation: &Creation) -> bool {
         let named = self.inodes.by_name(creation.dir, creation.name).is_some_and(|found| {
             let inode = self.inodes.get(found.slot);
@@ -100,7 +100,7 @@ impl Lives {
         match (creation.mode, creation.made) {
             (GUARDED, _) => true,
             (_, Some(made)) => made,
-            (EXCLUSIVE | EXCLUSIVE_WITH_ATTRIBUTES, None) => !named, // else made before, by a call of which this is a retransmission
+            (EXCLUSIVE | EXCLUSIVE_WITH_ATTRIBUTES, None) => !named, // else an earlier transmission of this call made it
             _ => !named && !creation.shows_old && known(self) != Some(true),
         }
     }
@@ -151,7 +151,7 @@ impl Lives {
         self.inodes.insert(Inode::new(op, handle))
     }
 
-    /// An unchecked create of a name that exists opens the file, and may set its size.
+    /// An unchecked create of an existing name opens the file, and may set its size.
     fn open(&mut self, op: &Operation, creation: &Creation) {
         let slot = if let Some(fh) = &creation.fh {
             self.name_file(op, fh, &creation.shown);
@@ -171,7 +171,7 @@ impl Lives {
     }
 }
 
-/// What a procedure makes.
+/// The kind of object that a procedure makes.
 fn kind_made(
     columns: &Columns,
     row: usize,
@@ -189,10 +189,10 @@ fn kind_made(
     }
 }
 
-/// Whether an open of version 4 made the file, where its reply says so. Nothing but the open changed
-/// the directory if the server says that it watched it (`atomic`), so that it did if the directory
-/// changed. If it did not, and the mode was not set either, the file was there. (That alone would
-/// not do: some servers' change attributes are times, and too coarse.)
+/// Whether an open of version 4 made the file, if its reply says so. If the server reports the
+/// change as `atomic`, only the open changed the directory, so it made the file if the directory
+/// changed. If neither the directory changed nor the mode was set, the file existed. (The former
+/// alone is not enough: some servers' change attributes are times, and too coarse.)
 fn made(columns: &Columns, row: usize) -> Option<bool> {
     let v4 = columns.version4.as_ref()?;
     if get(v4.dir_change, row)? != get(v4.dir_pre_change, row)? {
@@ -210,7 +210,7 @@ fn made(columns: &Columns, row: usize) -> Option<bool> {
 
 /// Whether the reply to an unchecked create shows that the file is not new: it has other names or
 /// holds data, it was read or written before its attributes changed, or its directory, which a new
-/// entry modifies, was left as it was.
+/// entry modifies, did not change.
 fn shows_old(columns: &Columns, row: usize, shown: &Attributes) -> bool {
     let size = get(columns.set_size, row).unwrap_or(0);
     if shown.nlink.is_some_and(|n| n > 1) || shown.size.is_some_and(|s| s > size) {

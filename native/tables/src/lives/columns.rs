@@ -1,8 +1,10 @@
-//! The operations table as lives read it: typed columns, resolved once per batch.
+//! The columns of the operations table that lives read, typed and resolved once per batch.
 
+use super::hosts::number;
 use super::life::{Attributes, Caller, Kind, Operation};
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch};
+use birthmark_trace::budget::Budget;
 use birthmark_trace::columns;
 use birthmark_trace::columns::{get, places, ColumnError, Source};
 use birthmark_trace::message::Interner;
@@ -38,16 +40,16 @@ pub struct Columns<'a> {
     pub set_atime_how: U8<'a>,
     pub set_mtime_how: U8<'a>,
     pub reply_count: U32<'a>,
-    /// What only version 4 has, where the batch has any of it.
+    /// The columns that only version 4 has, if the batch has any.
     pub version4: Option<Version4<'a>>,
-    /// Of the object.
+    /// The attributes of the object.
     pub object: AttributeColumns<'a>,
-    /// Of the directory of `name`.
+    /// The attributes of the directory of `name`.
     pub dir: AttributeColumns<'a>,
     pub dir_pre_mtime: Time<'a>,
-    /// Of the directory of `name2`.
+    /// The attributes of the directory of `name2`.
     pub dir2: AttributeColumns<'a>,
-    /// What a readdirplus listed.
+    /// The entries listed by a readdirplus.
     pub entries: Entries<'a>,
 }
 
@@ -57,14 +59,15 @@ impl<'a> Columns<'a> {
         batch: &'a RecordBatch,
         servers: &mut Interner,
         clients: &mut Interner,
+        budget: Budget,
     ) -> Result<Columns<'a>, ColumnError> {
         let source = Source::Batch(batch);
         Ok(columns!(source, "", Columns {
             reply_time, status, uid, gid, fh, name, fh2, name2, new_fh, offset, count, how,
             set_ftype, set_mode, set_size, set_atime_how, set_mtime_how, reply_count, dir_pre_mtime;
             time: source.required("time")?,
-            servers: source.words("server", |word| servers.intern(word))?,
-            clients: source.words("client", |word| clients.intern(word))?,
+            servers: source.words("server", |word| number(servers, word, budget))?,
+            clients: source.words("client", |word| number(clients, word, budget))?,
             ops: source.words("op", op_of)?,
             version4: Version4::new(&source)?,
             object: AttributeColumns::new(&source, "")?,
@@ -74,7 +77,7 @@ impl<'a> Columns<'a> {
         }))
     }
 
-    /// Who asked what, where and when.
+    /// The operation's caller, server and times.
     #[inline]
     pub fn operation(&self, row: usize) -> Operation {
         let time = self.time.value(row);
@@ -96,6 +99,14 @@ impl<'a> Columns<'a> {
         self.reply_time.is_null(row)
     }
 
+    /// The bytes that a write stored, and the offset of their end.
+    pub fn written(&self, row: usize) -> (u64, Option<u64>) {
+        let count = get(self.reply_count, row).or(get(self.count, row));
+        let bytes = u64::from(count.unwrap_or(0));
+        let offset = get(self.offset, row).filter(|_| bytes > 0);
+        (bytes, offset.map(|offset| offset.saturating_add(bytes)))
+    }
+
     /// The procedure; none for a word that is not NFS's.
     #[inline]
     pub fn op(&self, row: usize) -> Option<Op> {
@@ -112,11 +123,30 @@ pub struct Version4<'a> {
     pub dir_change_atomic: &'a BooleanArray,
     pub dir_pre_change: U64<'a>,
     pub dir_change: U64<'a>,
+    /// The columns of layouts.
+    pub layouts: Option<Layouts<'a>>,
+}
+
+/// The columns of layouts.
+#[allow(missing_docs)]
+pub struct Layouts<'a> {
+    pub layout_type: U32<'a>,
+    pub stripe_unit: U64<'a>,
+    pub last_offset: U64<'a>,
+}
+
+impl<'a> Layouts<'a> {
+    /// None for a table that predates these columns.
+    fn new(source: &Source<'a>) -> Result<Option<Layouts<'a>>, ColumnError> {
+        if source.column("stripe_unit").is_err() {
+            return Ok(None);
+        }
+        Ok(Some(columns!(source, "", Layouts { layout_type, stripe_unit, last_offset; })))
+    }
 }
 
 impl<'a> Version4<'a> {
-    /// None for a batch of other versions alone. Tables written before there were these columns
-    /// lack them.
+    /// None for a batch without version 4. Older tables lack some of the columns.
     fn new(source: &Source<'a>) -> Result<Option<Version4<'a>>, ColumnError> {
         let index = source.column("compound_index");
         if !index.is_ok_and(|index| index.null_count() < index.len()) {
@@ -125,6 +155,7 @@ impl<'a> Version4<'a> {
         Ok(Some(columns!(source, "", Version4 {
             compound_index, set_umask, attributes_set, dir_change_atomic, dir_pre_change,
             dir_change;
+            layouts: Layouts::new(source)?,
         })))
     }
 }
@@ -187,6 +218,8 @@ pub struct Entries<'a> {
     pub name: &'a BinaryArray,
     /// Their handles.
     pub fh: &'a BinaryArray,
+    /// The mirrors of a layout's handles. Hand-made tables may lack this column.
+    pub cookie: Option<U64<'a>>,
     /// Their attributes.
     pub attributes: AttributeColumns<'a>,
 }
@@ -195,10 +228,15 @@ impl<'a> Entries<'a> {
     fn new(source: &Source<'a>) -> Result<Entries<'a>, ColumnError> {
         let (lists, inner) = source.lists("entries", "list<struct>")?;
         let attributes = AttributeColumns::new(&inner, "")?;
-        Ok(columns!(inner, "", Entries { name, fh; lists: lists, attributes: attributes }))
+        Ok(columns!(inner, "", Entries {
+            name, fh;
+            lists: lists,
+            cookie: inner.needed(inner.column("cookie").is_ok(), "cookie")?,
+            attributes: attributes,
+        }))
     }
 
-    /// The places of a row's entries in `name`, `fh` and `attributes`.
+    /// The indices of a row's entries in `name`, `fh` and `attributes`.
     pub fn of(&self, row: usize) -> std::ops::Range<usize> {
         places(self.lists, row)
     }

@@ -1,44 +1,46 @@
-//! What directories are called, for those who are asked about files in them.
+//! Names and paths of directories, for queries about files in them.
 
 use super::inodes::{Inodes, Slot};
 use super::life::{Bytes, Kind};
 use super::Lives;
 use std::collections::BTreeSet;
 
-/// A path of more names than this is not told: directories that are in each other have none.
+/// The most names in a path; deeper paths, and those of directories within each other, are omitted.
 const DEEPEST: usize = 256;
+/// The most bytes in a path (`PATH_MAX` of Linux).
+const LONGEST: usize = 4096;
 
 /// A directory that was used or given a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory {
     /// Its handle.
     pub handle: Bytes,
-    /// Its own name and path, where they are known.
+    /// Its own name and path, if known.
     pub called: Option<Called>,
 }
 
-/// What a directory is called.
+/// The name and path of a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
     /// Its own name.
     pub name: Bytes,
-    /// The names from the topmost directory that is known down to its own, a slash before each.
+    /// The names from the topmost known directory down to this one, a slash before each.
     pub path: Vec<u8>,
 }
 
-/// The directories, by server and handle, that were used or given names since this was asked last.
+/// Directories, by server and handle, that were used or named since the last call.
 #[derive(Debug, Default)]
 pub struct Named(Option<BTreeSet<(u32, Bytes)>>);
 
 impl Named {
-    /// Notes that something was given a name, which may be a directory.
+    /// Records that a file, which may be a directory, got a name.
     pub fn named(&mut self, inodes: &Inodes, slot: Slot) {
         if let Some(changed) = &mut self.0 {
             changed.extend(directory_in(inodes, slot));
         }
     }
 
-    /// Notes that a file was born in a directory.
+    /// Records that a file was born in a directory.
     pub fn used(&mut self, server: u32, handle: &Bytes) {
         if let Some(changed) = &mut self.0 {
             changed.insert((server, handle.clone()));
@@ -53,29 +55,30 @@ fn directory_in(inodes: &Inodes, slot: Slot) -> Option<(u32, Bytes)> {
 }
 
 impl Lives {
-    /// The directories that were used or given a name since the last call; at first, all in memory.
-    /// From then on they are kept in mind, so that it is to be called again.
-    pub fn take_directories(&mut self) -> Vec<Directory> {
-        let inodes = &self.inodes;
+    /// The directories that were used or named since the last call; at first, all in memory.
+    /// Recording starts with the first call, so it must be called again.
+    pub fn take_directories(&mut self) -> impl Iterator<Item = Directory> + '_ {
+        let inodes = &mut self.inodes;
         let all = || inodes.slots().filter_map(|slot| directory_in(inodes, slot)).collect();
         let changed = self.directories.0.replace(BTreeSet::new()).unwrap_or_else(all);
-        let told = |(server, handle): (u32, Bytes)| {
-            let called = called(&mut self.inodes, server, &handle);
+        let with_name = move |(server, handle): (u32, Bytes)| {
+            let called = called(&mut *inodes, server, &handle);
             Directory { handle, called }
         };
-        changed.into_iter().map(told).collect()
+        changed.into_iter().map(with_name)
     }
 }
 
-/// What a directory is called now.
+/// The current name and path of a directory.
 fn called(inodes: &mut Inodes, server: u32, handle: &Bytes) -> Option<Called> {
     let mut names: Vec<Bytes> = Vec::new();
-    let mut at = handle.clone();
+    let (mut at, mut length) = (handle.clone(), 0);
     while let Some(slot) = inodes.by_handle(&inodes.key(server, &at)) {
         let Some(name) = inodes.get(slot).names.last() else { break };
         names.push(name.name.clone());
+        length += 1 + name.name.len();
         at = name.dir.clone();
-        if names.len() > DEEPEST {
+        if names.len() > DEEPEST || length > LONGEST {
             return None;
         }
     }

@@ -1,14 +1,14 @@
-//! What the first operations on a file showed: all that can be known of it when it is a few
-//! seconds old, whatever becomes of it later.
+//! The first operations on a file: all that can be known when it is a few seconds old, whatever
+//! happens later.
 
 use super::life::Attributes;
 use birthmark_learn::history::YOUNG;
 use serde::{Deserialize, Serialize};
 
-/// A file's life until it is no longer young.
+/// A file's life while it is young.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Early {
-    /// The last instant of that time; the end of time as long as no birth is known.
+    /// The end of that time; the end of time if no birth is known.
     until: i64,
     /// Successful reads.
     pub reads: u32,
@@ -22,7 +22,7 @@ pub struct Early {
     pub mtime: Option<i64>,
 }
 
-/// Of a file whose birth is not known yet.
+/// The state before the birth is known.
 impl Default for Early {
     fn default() -> Early {
         Early { until: i64::MAX, reads: 0, writes: 0, size: None, atime: None, mtime: None }
@@ -30,12 +30,12 @@ impl Default for Early {
 }
 
 impl Early {
-    /// Notes when it was born.
+    /// Records the birth.
     pub fn born(&mut self, at: i64) {
         self.until = at.saturating_add(YOUNG);
     }
 
-    /// Notes what a reply told of it.
+    /// Records attributes in a reply.
     #[inline]
     pub fn shown(&mut self, at: i64, attributes: &Attributes) {
         if at <= self.until {
@@ -44,7 +44,7 @@ impl Early {
         }
     }
 
-    /// Notes a size that it had.
+    /// Records a size.
     #[inline]
     pub fn sized(&mut self, at: i64, size: Option<u64>) {
         if at <= self.until {
@@ -64,8 +64,8 @@ impl Early {
         self.writes = self.writes.saturating_add((at <= self.until).into());
     }
 
-    /// Adds what was known of it before its handle was, from `at` on: what the handle showed of a
-    /// file that was no longer young then could not have been put down to it in time.
+    /// Adds an earlier life of the same file, known by its handle from `at` on. Operations by the
+    /// handle while the file was no longer young could not have been attributed in time.
     pub fn continue_from(&mut self, earlier: Early, at: i64) {
         if at > earlier.until {
             *self = earlier;
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_later_than_five_seconds_after_the_birth_is_not_early() {
+    fn operations_five_seconds_after_the_birth_are_not_early() {
         let mut early = Early::default();
         early.sized(10, Some(7));
         early.born(10);

@@ -6,7 +6,7 @@ use super::rows::{FileRow, NameRow};
 use super::{Error, Lives, CHUNK};
 
 impl Lives {
-    /// Ends a name as an operation did, and with its last name the file, for which that was
+    /// Ends a name by an operation, and with its last name the file, for which the cause was
     /// `file_how`.
     pub(super) fn end_name(&mut self, op: &Operation, found: Found, how: End, file_how: End) {
         self.bury_name(op, found, how);
@@ -22,7 +22,7 @@ impl Lives {
         }
     }
 
-    /// Ends a name as an operation did, whatever becomes of the file.
+    /// Ends a name by an operation, without regard to the file.
     pub(super) fn bury_name(&mut self, op: &Operation, found: Found, how: End) {
         let name = self.take_name(found, op.at);
         let inode = self.inodes.get_mut(found.slot);
@@ -35,7 +35,7 @@ impl Lives {
         self.end(row);
     }
 
-    /// Ends a name that is gone, nobody saw how.
+    /// Ends a name that vanished unseen.
     pub(super) fn lose_name(&mut self, found: Found) {
         let until = self.inodes.get(found.slot).names[found.index].last_seen;
         let name = self.take_name(found, until);
@@ -48,14 +48,14 @@ impl Lives {
         self.doubt(found.slot);
     }
 
-    /// Ends all names of a file but the one last given to it.
+    /// Ends all names of a file but the latest.
     pub(super) fn lose_other_names(&mut self, slot: Slot) {
         while self.inodes.get(slot).names.len() > 1 {
             self.lose_name(Found { slot, index: 0 });
         }
     }
 
-    /// Ends a file that is gone, nobody saw how, and its names.
+    /// Ends a file that vanished unseen, and its names.
     pub(super) fn lose_file(&mut self, slot: Slot) {
         let last_seen = self.inodes.get(slot).life.last_seen;
         let inode = self.forget(slot, last_seen, None);
@@ -67,7 +67,7 @@ impl Lives {
         self.end_file(FileRow::new(inode, Some(death), death.at));
     }
 
-    /// Lets a file go, its names with it: those were gone at some time before.
+    /// Removes a file with its names, which vanished at some earlier time.
     fn forget(&mut self, slot: Slot, at: i64, died: Option<i64>) -> Inode {
         let mut inode = self.inodes.remove(slot);
         if let Some(events) = &mut self.events {
@@ -78,6 +78,9 @@ impl Lives {
         if let Some(handle) = &inode.handle {
             self.recent.ended(self.inodes.key(inode.server, handle).hash, at);
         }
+        for data in &inode.data {
+            self.recent.ended(self.inodes.data_key(&data.handle).hash, at);
+        }
         for name in std::mem::take(&mut inode.names) {
             let until = name.last_seen;
             self.end(NameRow::new(&inode, name, None, until));
@@ -85,7 +88,7 @@ impl Lives {
         inode
     }
 
-    /// A file has lost a name, yet that did not show its death.
+    /// Handles a file that lost a name without showing its death.
     fn doubt(&mut self, slot: Slot) {
         let inode = self.inodes.get_mut(slot);
         if !inode.names.is_empty() {
@@ -93,7 +96,7 @@ impl Lives {
         }
         inode.life.doubtful = true;
         if inode.handle.is_none() {
-            let inode = self.inodes.remove(slot); // nothing is left by which it could be named again
+            let inode = self.inodes.remove(slot); // no name or handle is left
             if let Some(events) = &mut self.events {
                 events.file_ended(self.gaps.now(), &inode, None);
             }
@@ -108,8 +111,8 @@ impl Lives {
         name
     }
 
-    /// Makes rows of some of the lives that outlast the trace, if it has ended; false when none
-    /// are left.
+    /// Makes rows of some of the lives that outlast an ended trace; returns false when none are
+    /// left.
     pub(super) fn end_outlasting(&mut self) -> Result<bool, Error> {
         if !self.finished {
             return Ok(false);

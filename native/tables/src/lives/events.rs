@@ -1,40 +1,41 @@
-//! Births of regular files and of their names, and what becomes of each, in the order in which it
-//! comes to be known: what a history of them learns from, as it happens.
+//! Births of regular files and of their names, and their outcomes, in the order in which they
+//! become known. The live history learns from them.
 //!
-//! - A birth is told when its reply shows it. Those of one instant come in the order of server,
-//!   directory, name and handle, so that the order does not tell how they end; therefore what is
-//!   known at an instant waits until the trace's time has moved on.
-//! - Whether a life is longer than a mark is told at the mark, or at the death. How a file was used
-//!   when it was young is told when it is 5 s old, or at its death. All times are the trace's.
-//! - A life whose end was missed is lost, which is told when it is found out. A file that nobody saw
-//!   dead counts as alive: what falls due of its marks and of its use when it was young is told all
-//!   the same. Of what turns out not to have been born nothing is.
+//! - A birth is emitted when its reply shows it. Births of one instant are ordered by server,
+//!   directory, name and handle, so that the order does not reveal their ends. Therefore events of
+//!   an instant are pending until the trace's time has moved on.
+//! - The answer whether a life outlasts a mark is emitted at the mark, or at the death. The use of
+//!   a young file is emitted when it is 5 s old, or at its death. All times are the trace's.
+//! - A life whose end was missed is emitted as lost when that is detected. Until a death is seen,
+//!   lifespan marks and early-use events are emitted on time. If a birth is retracted, no further
+//!   events are emitted for it.
 //!
-//! Births and outcomes are those of the files and names tables but for this: a file of which no
-//! handle ever came to be known is told, and is no row; one whose kind was not known at its birth
-//! (that of a name that a file unknown until then is renamed to) is not told, and may be a row; a
-//! create that is found out later to have opened a file is told, and has no birth in the table.
+//! Births and outcomes equal those of the files and names tables, with three exceptions. A file
+//! whose handle never became known is emitted, but has no row. A file whose kind was unknown at its
+//! birth (after a rename of an unknown file) is not emitted, but may have a row. A create that
+//! turns out to have opened a file is emitted, but has no birth in the table.
 
 use super::early::Early;
+use super::hosts::Hosts;
 use super::inodes::{Inodes, Slot};
 use super::life::{Birth, Bytes, Inode, Kind, NameLife};
-use super::waiting::{Ending, Newborn, Waiting};
+use super::pending::{Ending, Newborn, PendingEvents};
 use super::Lives;
 use birthmark_learn::history;
 use birthmark_trace::message::Interner;
 use serde::{Deserialize, Serialize};
 
-/// The number of a birth that is not told.
-pub const UNTOLD: u64 = u64::MAX;
+/// The number of a birth that is not emitted.
+pub const NOT_EMITTED: u64 = u64::MAX;
 
 pub use history::Subject;
 
-/// Something that came to be known.
+/// A birth or an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Of a file or of a name.
+    /// Whether it concerns a file or a name.
     pub subject: Subject,
-    /// Of which birth: those of each subject are counted from 0, as they are told.
+    /// The number of the birth, counted from 0 for each subject in the order of emission.
     pub birth: u64,
     /// When.
     pub at: i64,
@@ -42,22 +43,22 @@ pub struct Event {
     pub what: What,
 }
 
-/// What came to be known of a birth.
+/// The kinds of events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum What {
     /// It happened.
     Born(Box<Create>),
     /// Whether it lives no longer than one of [`history::MARKS`].
     Mark(usize, bool),
-    /// It died after so many microseconds, and how it had been used.
+    /// It died after this many microseconds, and its use until then.
     Died(i64, Box<Use>),
-    /// How a file was used when it was young.
+    /// The use of a file while it was young.
     Young(Box<Use>),
-    /// Its end was missed, or it was no birth.
+    /// Its end was missed, or it was not a birth.
     Lost,
 }
 
-/// What was known when a file was created; names of hosts by their numbers.
+/// The knowledge at a file's creation; hosts are numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Create {
@@ -74,7 +75,7 @@ pub struct Create {
 }
 
 impl Create {
-    /// That of a name of a file in a directory.
+    /// Describes a name of a file in a directory.
     fn new(inode: &Inode, birth: Birth, (dir, name): (&Bytes, &Bytes)) -> Create {
         Create {
             server: inode.server,
@@ -90,7 +91,7 @@ impl Create {
     }
 }
 
-/// How large a file was, and how it was used, as far as is known.
+/// A file's size and use, as far as known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Use {
@@ -102,12 +103,12 @@ pub struct Use {
 }
 
 impl Use {
-    /// What a history learns of it.
+    /// The part that a history learns.
     pub fn learned(&self) -> history::Use {
         history::Use::new(self.size, (self.reads, self.writes), (self.atime, self.mtime))
     }
 
-    /// When it was young.
+    /// The use while it was young.
     pub(super) fn early(early: &Early) -> Use {
         Use {
             size: early.size,
@@ -118,7 +119,7 @@ impl Use {
         }
     }
 
-    /// That of a file until now.
+    /// The use of a file until now.
     fn of_file(inode: &Inode) -> Use {
         let life = &inode.life;
         Use {
@@ -130,7 +131,7 @@ impl Use {
         }
     }
 
-    /// That of the file of a name until now, as the names table has it.
+    /// The use of a name's file until now, as in the names table.
     fn of_name(inode: &Inode) -> Use {
         let born = inode.handle.is_some() && inode.life.birth.is_some();
         let (size, writes) = (inode.life.max_size, Some(inode.life.writes));
@@ -138,21 +139,21 @@ impl Use {
     }
 }
 
-/// What is known, until it is told and taken.
+/// Pending and emitted events.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Events {
-    files: Waiting,
-    names: Waiting,
-    told: Vec<Event>,
+    files: PendingEvents,
+    names: PendingEvents,
+    emitted: Vec<Event>,
 }
 
 impl Events {
     fn new(most: usize) -> Events {
-        let waiting = |subject| Waiting::new(subject, most);
-        Events { files: waiting(Subject::File), names: waiting(Subject::Name), told: Vec::new() }
+        let pending = |subject| PendingEvents::new(subject, most);
+        Events { files: pending(Subject::File), names: pending(Subject::Name), emitted: Vec::new() }
     }
 
-    /// Notes the birth of a regular file that has just got its name; gives its number.
+    /// Records the birth of a regular file that has just got its name; returns its number.
     fn file_born(&mut self, inode: &Inode) -> Option<u64> {
         let birth = inode.life.birth.filter(|_| inode.life.kind == Some(Kind::File))?;
         let origin = inode.life.origin.as_ref()?;
@@ -162,33 +163,33 @@ impl Events {
         Some(self.files.born(Newborn { at: birth.at, handle: inode.handle.clone(), create }))
     }
 
-    /// Notes the birth of a name of a regular file; gives its number.
+    /// Records the birth of a name of a regular file; returns its number.
     fn name_born(&mut self, inode: &Inode, name: &NameLife) -> Option<u64> {
         let birth = name.birth.filter(|_| inode.life.kind == Some(Kind::File))?;
         let create = Create::new(inode, birth, (&name.dir, &name.name));
         Some(self.names.born(Newborn { at: birth.at, handle: inode.handle.clone(), create }))
     }
 
-    /// Notes the end of a file, which was told of now; `died` is when, if that was seen.
+    /// Records the end of a file, known now; `died` is its time, if seen.
     pub fn file_ended(&mut self, now: i64, inode: &Inode, died: Option<i64>) {
-        if let Some(birth) = inode.life.birth.filter(|birth| birth.number != UNTOLD) {
+        if let Some(birth) = inode.life.birth.filter(|birth| birth.number != NOT_EMITTED) {
             let (last, early) = (Use::of_file(inode), Use::early(&inode.life.early));
             let ending = Ending::new(birth, now, died, (last, early));
             self.files.ended(ending);
         }
     }
 
-    /// Notes the end of a name that a file had.
+    /// Records the end of a name of a file.
     pub fn name_ended(&mut self, now: i64, inode: &Inode, birth: Option<Birth>, died: Option<i64>) {
-        if let Some(birth) = birth.filter(|birth| birth.number != UNTOLD) {
+        if let Some(birth) = birth.filter(|birth| birth.number != NOT_EMITTED) {
             let ending = Ending::new(birth, now, died, (Use::of_name(inode), Use::default()));
             self.names.ended(ending);
         }
     }
 
-    /// Notes that what was taken for a birth was none.
+    /// Retracts a birth.
     pub fn unborn(&mut self, now: i64, subject: Subject, birth: Option<Birth>) {
-        if let Some(birth) = birth.filter(|birth| birth.number != UNTOLD) {
+        if let Some(birth) = birth.filter(|birth| birth.number != NOT_EMITTED) {
             let ending = Ending::unborn(birth, now);
             match subject {
                 Subject::File => self.files.ended(ending),
@@ -197,7 +198,15 @@ impl Events {
         }
     }
 
-    /// Tells all that was known before a time.
+    /// Records the hosts of pending births.
+    pub fn hosts(&self, hosts: &mut Hosts) {
+        for create in self.files.creates().chain(self.names.creates()) {
+            hosts.server(create.server);
+            hosts.client(create.client);
+        }
+    }
+
+    /// Emits everything known before a time.
     #[inline]
     pub fn advance(&mut self, until: i64, inodes: &mut Inodes, servers: &Interner) {
         loop {
@@ -205,9 +214,9 @@ impl Events {
             if due >= until {
                 return;
             }
-            for waiting in [&mut self.files, &mut self.names] {
-                if waiting.due() == due {
-                    waiting.tell(inodes, servers, &mut self.told);
+            for pending in [&mut self.files, &mut self.names] {
+                if pending.due() == due {
+                    pending.emit(inodes, servers, &mut self.emitted);
                 }
             }
         }
@@ -215,16 +224,16 @@ impl Events {
 }
 
 impl Lives {
-    /// The same lives, which also tell [`Event`]s, to be taken after each batch. Of so many births
-    /// of each subject the outcomes are awaited; of earlier ones they are not told.
+    /// Enables [`Event`]s, to be taken after each batch. Outcomes are awaited for the last `most`
+    /// births of each subject; earlier ones are not emitted.
     pub fn with_events(self, most: usize) -> Lives {
         Lives { events: Some(Box::new(Events::new(most))), ..self }
     }
 
-    /// What was told since the last time.
+    /// The events emitted since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
-        let told = self.events.as_mut().map(|events| std::mem::take(&mut events.told));
-        told.unwrap_or_default()
+        let emitted = self.events.as_mut().map(|events| std::mem::take(&mut events.emitted));
+        emitted.unwrap_or_default()
     }
 
     /// A server by its number.
@@ -237,14 +246,13 @@ impl Lives {
         self.clients.names().get(number as usize).map(String::as_str)
     }
 
-    /// How many outcomes were not told, because too many births came after theirs.
+    /// The number of outcomes not emitted because too many births followed.
     pub fn dropped(&self) -> u64 {
         self.events.as_ref().map_or(0, |events| events.files.dropped() + events.names.dropped())
     }
 
-    /// Tells what was known before a time: nothing that is older will come any more, as far as the
-    /// caller knows. Of a server that has nothing to do, the trace's time does not move on by
-    /// itself.
+    /// Emits everything known before a time, as nothing older will come any more according to the
+    /// caller. The trace's time does not advance by itself while a server is idle.
     #[inline]
     pub fn advance(&mut self, until: i64) {
         if let Some(events) = &mut self.events {
@@ -252,14 +260,14 @@ impl Lives {
         }
     }
 
-    /// Notes that a file was born, if that is to be told.
+    /// Records the birth of a file, if it is to be emitted.
     pub(super) fn file_born(&mut self, slot: Slot) {
         let inode = self.inodes.get(slot);
         if let Some(origin) = &inode.life.origin {
             self.directories.used(inode.server, &origin.dir);
         }
-        let told = |events: &mut Box<Events>| events.file_born(self.inodes.get(slot));
-        if let Some(number) = self.events.as_mut().and_then(told) {
+        let record = |events: &mut Box<Events>| events.file_born(self.inodes.get(slot));
+        if let Some(number) = self.events.as_mut().and_then(record) {
             if let Some(birth) = &mut self.inodes.get_mut(slot).life.birth {
                 birth.number = number;
             }
@@ -267,17 +275,17 @@ impl Lives {
         }
     }
 
-    /// Notes that a name was born, if that is to be told.
+    /// Records the birth of a name, if it is to be emitted.
     pub(super) fn name_born(&mut self, slot: Slot, index: usize) {
         let inode = self.inodes.get_mut(slot);
-        let told = |events: &mut Box<Events>| events.name_born(inode, &inode.names[index]);
-        let number = self.events.as_mut().and_then(told);
+        let record = |events: &mut Box<Events>| events.name_born(inode, &inode.names[index]);
+        let number = self.events.as_mut().and_then(record);
         if let Some((birth, number)) = inode.names[index].birth.as_mut().zip(number) {
             birth.number = number;
         }
     }
 
-    /// Notes that what was taken for a birth was none.
+    /// Retracts a birth.
     pub(super) fn unborn(&mut self, subject: Subject, birth: Option<Birth>) {
         if let Some(events) = &mut self.events {
             events.unborn(self.gaps.now(), subject, birth);

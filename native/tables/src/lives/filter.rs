@@ -1,7 +1,7 @@
-//! Which hashes were surely never added.
+//! A Bloom filter of hashes.
 
-/// A Bloom filter that keeps the four bits of a hash in one word. It has room for some fifty
-/// million hashes before it lets many through.
+/// A Bloom filter that stores the four bits of a hash in one word. It holds some fifty million
+/// hashes before false positives become frequent.
 #[derive(Default)]
 pub struct Filter {
     words: Vec<u64>,
@@ -20,7 +20,7 @@ impl Filter {
         self.words[word] |= bits;
     }
 
-    /// False only for a hash that was not added.
+    /// Returns false only for a hash that was not added.
     pub fn may_hold(&self, hash: u64) -> bool {
         let (word, bits) = Filter::place(hash);
         self.words.get(word).is_some_and(|word| word & bits == bits)

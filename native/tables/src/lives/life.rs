@@ -1,7 +1,7 @@
-//! What is kept of a file and of each of its names while they live.
+//! The state of a file and of its names while they live.
 
 use super::early::Early;
-use super::events::UNTOLD;
+use super::events::NOT_EMITTED;
 use super::gaps::{Gaps, Touch};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -9,7 +9,24 @@ use std::sync::Arc;
 /// Bytes that several lives share: a directory's handle, a name.
 pub type Bytes = Arc<[u8]>;
 
-/// What a file is, numbered as `ftype3` (RFC 1813 section 2.6).
+/// The bytes of an index entry, including free entries.
+const INDEXED: usize = 32;
+
+/// The memory of shared bytes.
+pub fn bytes_memory(bytes: &[u8]) -> usize {
+    bytes.len() + 24
+}
+
+/// The same, but 0 if another holder counts them.
+fn shared_memory(bytes: &Bytes) -> usize {
+    if Arc::strong_count(bytes) > 2 {
+        0
+    } else {
+        bytes_memory(bytes)
+    }
+}
+
+/// The kind of a file, numbered as `ftype3` (RFC 1813 section 2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -28,7 +45,7 @@ pub const KINDS: [&str; 7] =
     ["file", "directory", "block", "character", "symlink", "socket", "fifo"];
 
 impl Kind {
-    /// The kind of that `ftype3`, if there is one.
+    /// The kind for an `ftype3`, if there is one.
     pub fn from_ftype(ftype: u8) -> Option<Kind> {
         use Kind::*;
         [File, Directory, Block, Character, Symlink, Socket, Fifo]
@@ -72,11 +89,11 @@ pub const ENDS: [&str; 4] = ["remove", "rmdir", "rename", "overwritten"];
 pub struct Death {
     /// Time of the reply.
     pub at: i64,
-    /// The operation that did it.
+    /// The operation that caused it.
     pub how: End,
 }
 
-/// Who made a call.
+/// The caller of an operation.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Caller {
     /// The user, where the call had AUTH_UNIX credentials.
@@ -87,16 +104,16 @@ pub struct Caller {
     pub client: u32,
 }
 
-/// When an operation was, on which server, and who asked for it.
+/// An operation's times, server and caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     /// The server, a number in the table of servers. Handles mean nothing outside it.
     pub server: u32,
-    /// Time of the call: what the reply says was not so before it.
+    /// Time of the call: conditions that the reply reports did not hold before it.
     pub time: i64,
     /// Time of the reply.
     pub at: i64,
-    /// Who asked.
+    /// The caller.
     pub caller: Caller,
 }
 
@@ -109,16 +126,16 @@ pub struct Birth {
     pub how: How,
     /// Permission bits that a create carried.
     pub mode: Option<u32>,
-    /// Who made it.
+    /// The caller that made it.
     pub caller: Caller,
-    /// Its number among those that are told, [`UNTOLD`] if it is not.
+    /// Its number among the emitted births, [`NOT_EMITTED`] if there is none.
     pub number: u64,
 }
 
 impl Birth {
     /// A birth by that operation.
     pub fn new(op: &Operation, how: How, mode: Option<u32>) -> Birth {
-        Birth { at: op.at, how, mode, caller: op.caller, number: UNTOLD }
+        Birth { at: op.at, how, mode, caller: op.caller, number: NOT_EMITTED }
     }
 }
 
@@ -143,7 +160,7 @@ pub struct Origin {
     pub name: Bytes,
     /// The handle of its directory.
     pub dir: Bytes,
-    /// The directory's own name, where it was known then.
+    /// The directory's own name, if known then.
     pub dir_name: Option<DirName>,
 }
 
@@ -169,11 +186,11 @@ pub struct FileLife {
     pub first_seen: i64,
     /// The last reply that named it.
     pub last_seen: i64,
-    /// Its last name is gone, yet it was not shown to be dead, nor seen again since.
+    /// Its last name is gone, but its death was not shown, and it was not seen again since.
     pub doubtful: bool,
-    /// How many names it has, as far as is known.
+    /// The number of its names, as far as known.
     pub nlink: Option<u32>,
-    /// When a name of it was last made or removed: attributes asked for earlier may be older.
+    /// Time of the last change of its names: attributes requested earlier may be older.
     pub links_changed: i64,
     /// User at birth or when first seen.
     pub owner: Option<u32>,
@@ -199,19 +216,19 @@ pub struct FileLife {
     pub mtime: Option<i64>,
     /// When a client last closed it (version 4).
     pub last_closed: Option<i64>,
-    /// What of this was so when it was young.
+    /// The part of this while it was young.
     pub early: Early,
     /// Whether loss may have touched it.
     pub touch: Touch,
 }
 
 impl FileLife {
-    /// A life first seen at that time, of which nothing else is known.
+    /// Returns a life first seen at a time, otherwise unknown.
     pub fn new(at: i64) -> FileLife {
         FileLife { first_seen: at, last_seen: at, links_changed: i64::MIN, ..FileLife::default() }
     }
 
-    /// Notes that an operation named it, and what the reply told of it.
+    /// Records an operation that named it, with the attributes in the reply.
     #[inline]
     pub fn named(&mut self, op: &Operation, attributes: &Attributes, gaps: &Gaps) {
         self.used(op, gaps);
@@ -230,7 +247,7 @@ impl FileLife {
         self.early.shown(op.at, attributes);
     }
 
-    /// Notes that an operation named it.
+    /// Records an operation that named it.
     #[inline]
     pub fn used(&mut self, op: &Operation, gaps: &Gaps) {
         self.operations += 1;
@@ -238,26 +255,38 @@ impl FileLife {
         self.touch.used(op, gaps);
     }
 
-    /// Notes the size that it has at a time.
+    /// Records its size at a time.
     pub fn sized(&mut self, at: i64, size: u64) {
         self.early.sized(at, Some(size));
         self.last_size = Some(size);
         self.max_size = self.max_size.max(Some(size));
     }
 
-    /// Notes a write that reached to `end`, after which `shown` was its size.
+    /// Records a read.
+    pub fn was_read(&mut self, at: i64, bytes: u64) {
+        self.early.read(at);
+        self.reads += 1;
+        self.bytes_read = self.bytes_read.saturating_add(bytes);
+    }
+
+    /// Records a write that reached to `end`, after which `shown` was its size.
     pub fn wrote(&mut self, at: i64, bytes: u64, end: Option<u64>, shown: Option<u64>) {
         self.early.wrote(at);
-        self.early.sized(at, end);
         self.writes += 1;
         self.bytes_written = self.bytes_written.saturating_add(bytes);
+        self.reached(at, end, shown);
+    }
+
+    /// Records that writes reached to `end`, after which `shown` was its size.
+    pub fn reached(&mut self, at: i64, end: Option<u64>, shown: Option<u64>) {
+        self.early.sized(at, end);
         self.max_size = self.max_size.max(end);
         if shown.is_none() {
             self.last_size = self.last_size.map(|size| size.max(end.unwrap_or(0)));
         }
     }
 
-    /// Adds what was known of it before its handle was, from `at` on.
+    /// Adds the life before its handle was known, from `at` on.
     pub fn continue_from(&mut self, earlier: FileLife, at: i64) {
         if self.birth.is_none() {
             self.early.continue_from(earlier.early, at);
@@ -279,9 +308,23 @@ impl FileLife {
         self.touch.join(earlier.touch);
     }
 
-    /// Whether it came to be known only while a call was under way that may have made it.
+    /// Whether it became known only during a call that may have made it.
     pub fn appeared_during(&self, op: &Operation) -> bool {
         self.birth.is_none() && self.first_seen >= op.time
+    }
+
+    /// The heap bytes.
+    pub fn memory(&self) -> usize {
+        let own = |origin: &Origin| {
+            let dir_name = origin.dir_name.as_ref().map_or(0, |own| shared_memory(&own.name));
+            shared_memory(&origin.name) + shared_memory(&origin.dir) + dir_name
+        };
+        self.origin.as_ref().map_or(0, own) + self.touch.memory()
+    }
+
+    /// The clients in use.
+    pub fn clients(&self) -> impl Iterator<Item = u32> + '_ {
+        self.birth.map(|birth| birth.caller.client).into_iter().chain(self.touch.clients())
     }
 }
 
@@ -301,19 +344,24 @@ pub struct NameLife {
 }
 
 impl NameLife {
-    /// The life of a name that was first seen with that operation.
+    /// Returns the life of a name first seen with an operation.
     pub fn new(op: &Operation, dir: Bytes, name: Bytes, birth: Option<Birth>) -> NameLife {
         NameLife { dir, name, birth, first_seen: op.at, last_seen: op.at }
     }
 
-    /// Whether it came to be known only while a call was under way that may have made it.
+    /// The bytes, including its index entry.
+    pub fn memory(&self) -> usize {
+        size_of::<NameLife>() + INDEXED + bytes_memory(&self.name) + shared_memory(&self.dir)
+    }
+
+    /// Whether it became known only during a call that may have made it.
     pub fn appeared_during(&self, op: &Operation) -> bool {
         self.birth.is_none() && self.first_seen >= op.time
     }
 }
 
-/// A file with its names. Its handle may not be known yet: the reply to a create need not give it
-/// (RFC 1813 section 3.3.8), and a file that is renamed before it was looked up has shown none.
+/// A file with its names. Its handle may be unknown: the reply to a create need not have it (RFC
+/// 1813 section 3.3.8), and a file renamed before any lookup has shown none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Inode {
     /// The server.
@@ -324,17 +372,73 @@ pub struct Inode {
     pub life: FileLife,
     /// The names it is known to have.
     pub names: Vec<NameLife>,
+    /// The handles used by data servers.
+    pub data: Vec<DataHandle>,
+}
+
+/// A handle by which data servers of pNFS know a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DataHandle {
+    /// The handle.
+    pub handle: Bytes,
+    /// The writes to it that count as the file's.
+    pub writes: Writes,
+    /// Whether offsets on the data server equal those in the file.
+    pub sparse: bool,
+}
+
+impl DataHandle {
+    /// The bytes, including its index entry.
+    pub fn memory(&self) -> usize {
+        size_of::<DataHandle>() + INDEXED + bytes_memory(&self.handle)
+    }
+}
+
+/// The writes to a data-server handle that count: a client writes to every mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Writes {
+    /// All.
+    All,
+    /// None: this mirror is not the first.
+    None,
+    /// Those to the first server that got a write: several mirrors share this handle.
+    OneServer(Option<u32>),
+}
+
+impl Writes {
+    /// Whether a write on that server counts.
+    pub fn count(&mut self, server: u32) -> bool {
+        match self {
+            Writes::All => true,
+            Writes::None => false,
+            Writes::OneServer(first) => *first.get_or_insert(server) == server,
+        }
+    }
 }
 
 impl Inode {
-    /// A file of which only the handle, if that, is known.
+    /// Returns a file known by its handle at most.
     pub fn new(op: &Operation, handle: Option<Bytes>) -> Inode {
         let (life, names) = (FileLife::new(op.at), Vec::with_capacity(1));
-        Inode { server: op.server, handle, life, names }
+        Inode { server: op.server, handle, life, names, data: Vec::new() }
     }
 
-    /// How many lives it stands for.
+    /// The bytes, including its index entries.
+    pub fn memory(&self) -> usize {
+        let handle = self.handle.as_deref().map_or(0, bytes_memory);
+        let names: usize = self.names.iter().map(NameLife::memory).sum();
+        let data: usize = self.data.iter().map(DataHandle::memory).sum();
+        size_of::<Inode>() + INDEXED + handle + self.life.memory() + names + data
+    }
+
+    /// The server and the clients in use.
+    pub fn hosts(&self) -> (u32, impl Iterator<Item = u32> + '_) {
+        let named = self.names.iter().filter_map(|name| name.birth);
+        (self.server, self.life.clients().chain(named.map(|birth| birth.caller.client)))
+    }
+
+    /// The number of lives it stands for.
     pub fn lives(&self) -> usize {
-        1 + self.names.len()
+        1 + self.names.len() + self.data.len()
     }
 }

@@ -94,7 +94,7 @@ impl Lives {
         self.give_name(op, slot, &dir, name, Some(birth));
     }
 
-    /// The old name ends, and the file has the new one.
+    /// Ends the old name, and gives the file the new one.
     fn move_name(
         &mut self,
         op: &Operation,
@@ -116,7 +116,7 @@ impl Lives {
         self.give_name(op, slot, to, new, Some(birth));
     }
 
-    /// Notes names that an operation showed to be there.
+    /// Records names that an operation showed to exist.
     fn confirm(&mut self, op: &Operation, source: Option<Found>, target: Option<Found>) {
         for found in [source, target].into_iter().flatten() {
             let inode = self.inodes.get_mut(found.slot);
@@ -127,7 +127,7 @@ impl Lives {
         }
     }
 
-    /// Ends a name that was never seen before.
+    /// Ends a name that was never seen.
     fn bury_stranger(&mut self, op: &Operation, dir: &Key, name: &[u8], how: End) {
         let hash = self.inodes.name_hash(dir, name);
         self.recent.ended(hash, op.at);

@@ -1,18 +1,20 @@
-//! What was lost, as far as it touches lives.
+//! Losses, as far as they touch lives.
 //!
-//! Loss may have touched a life where a call that named it, by its handle or by a directory and a
-//! name, was not answered; and where a client used it near a time in which calls of that client to
-//! that server were lost, or in which a call was not answered that would have told of a file. Both
-//! can come to be known a minute later: so long the rows of lives that have ended wait.
+//! Loss may have touched a life if a call that named it, by its handle or by a directory and a
+//! name, was not answered. It also may if a client used the life near a gap: a time in which calls
+//! of that client to that server were lost, or the reply to a call that would have named a file.
+//! Both may become known a minute later, so rows of ended lives are pending that long.
 
 use super::columns::Columns;
 use super::gaps::SETTLED;
+use super::hosts::{number, Hosts};
 use super::inodes::Key;
 use super::life::Operation;
 use super::rows::{FileRow, NameRow, Row, Traces};
 use super::{Error, Lives};
 use crate::snapshot::{Reader, Writer};
 use arrow_array::{RecordBatch, TimestampMicrosecondArray};
+use birthmark_trace::budget::{Budget, Part};
 use birthmark_trace::columns::{bytes, Source};
 use birthmark_trace::loss::EVERYONE;
 use birthmark_trace::schema::Op;
@@ -20,59 +22,90 @@ use serde::{de::DeserializeOwned, Serialize};
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 
-/// The most rows that wait, of files and of names each.
+/// The most pending rows, of files and of names each.
 const WAITING: usize = 1 << 18;
 
-/// Rows of lives that have ended, each with the time at which that was known.
-pub struct Ended<T>(VecDeque<(i64, T)>);
+/// Rows of ended lives, each with the time at which the end became known.
+pub struct Ended<T> {
+    rows: VecDeque<(i64, T)>,
+    /// Their bytes, and the limit.
+    memory: usize,
+    most: usize,
+    /// The number evicted early.
+    pub evicted: u64,
+}
 
 impl<T> Default for Ended<T> {
     fn default() -> Ended<T> {
-        Ended(VecDeque::new())
+        let most = Budget::default().share(Part::Ended);
+        Ended { rows: VecDeque::new(), memory: 0, most, evicted: 0 }
     }
 }
 
-impl<T> Ended<T> {
+impl<T: Row> Ended<T> {
+    /// Applies a memory budget from now on.
+    pub fn limit(&mut self, budget: Budget) {
+        self.most = budget.share(Part::Ended);
+    }
+
+    /// Marks the hosts of the rows.
+    pub fn hosts(&self, hosts: &mut Hosts) {
+        self.rows.iter().for_each(|(_, row)| row.hosts(hosts));
+    }
+
     fn push(&mut self, now: i64, row: T) {
-        self.0.push_back((now, row));
+        self.memory += row.memory();
+        self.rows.push_back((now, row));
     }
 
-    /// The rows of which all is known that was known until a time, or more of them than can wait.
+    /// Takes the rows that are final at a time, and surplus ones.
     fn settled(&mut self, until: i64, finished: bool) -> Vec<T> {
-        let due = self.0.partition_point(|(known, _)| finished || *known < until);
-        let due = due.max(self.0.len().saturating_sub(WAITING));
-        self.0.drain(..due).map(|(_, row)| row).collect()
+        let mut settled = Vec::new();
+        while let Some((known, _)) = self.rows.front() {
+            let due = finished || *known < until;
+            if !due && self.rows.len() <= WAITING && self.memory <= self.most {
+                break;
+            }
+            self.evicted += u64::from(!due);
+            let row = self.rows.pop_front().map(|(_, row)| row);
+            self.memory = self.memory.saturating_sub(row.as_ref().map_or(0, Row::memory));
+            settled.extend(row);
+        }
+        if self.rows.is_empty() {
+            self.memory = 0;
+        }
+        settled
     }
 
-    /// Writes all of them.
+    /// Writes all rows.
     pub fn save<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), Error>
     where
         T: Serialize,
     {
-        Ok(writer.list(&self.0)?)
+        Ok(writer.list(&self.rows)?)
     }
 
-    /// Reads what was written.
+    /// Reads saved rows.
     pub fn load<R: Read>(reader: &mut Reader<R>) -> Result<Ended<T>, Error>
     where
         T: DeserializeOwned,
     {
-        let mut rows = VecDeque::new();
-        reader.list(|row| {
-            rows.push_back(row);
+        let mut ended = Ended::default();
+        reader.list(|(known, row)| {
+            ended.push(known, row);
             Ok::<_, Error>(())
         })?;
-        Ok(Ended(rows))
+        Ok(ended)
     }
 
-    /// When the first of them was known.
+    /// The time of the first row.
     fn first(&self) -> Option<i64> {
-        self.0.front().map(|(known, _)| *known)
+        self.rows.front().map(|(known, _)| *known)
     }
 }
 
 impl Lives {
-    /// Takes times in which calls were lost ([`birthmark_trace::loss::gaps`]).
+    /// Adds gaps with lost calls ([`birthmark_trace::loss::gaps`]).
     pub fn update_loss(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let source = Source::Batch(batch);
         let since: &TimestampMicrosecondArray = source.required("since")?;
@@ -85,26 +118,28 @@ impl Lives {
                 self.gaps.add_everyone(span);
                 continue;
             }
-            let (server, client) = (self.servers.intern(server), self.clients.intern(client));
+            let server = number(&mut self.servers, server, self.budget);
+            let client = number(&mut self.clients, client, self.budget);
             self.gaps.add(server, client, span);
         }
         self.ends.resize(self.servers.names().len(), i64::MIN);
         Ok(())
     }
 
-    /// Whether it is told when calls were lost, of all operations; if not, only that calls were
-    /// not answered is known.
-    pub fn loss_told(&mut self, told: bool) {
-        self.told = Some(told && self.told != Some(false));
+    /// Sets whether gaps are known for all operations; if not, only unanswered calls are known.
+    pub fn set_losses_known(&mut self, gaps_known: bool) {
+        self.gaps_known = Some(gaps_known && self.gaps_known != Some(false));
     }
 
-    /// A call that was not answered: it may have been done.
+    /// Handles an unanswered call: the server may have executed it.
     pub(super) fn lost_reply(&mut self, columns: &Columns, row: usize, op: &Operation) {
         let [fh, name, fh2, name2] =
             [columns.fh, columns.name, columns.fh2, columns.name2].map(|column| bytes(column, row));
         for handle in [fh, fh2].into_iter().flatten() {
             let key = self.inodes.key(op.server, handle);
-            if let Some(slot) = self.inodes.by_handle(&key) {
+            let known = self.inodes.by_handle(&key);
+            let data = self.inodes.by_data_handle(handle).map(|found| found.slot);
+            for slot in known.into_iter().chain(data) {
                 self.inodes.get_mut(slot).life.touch.mark();
             }
             self.unanswered.add(key.hash, op.time, self.gaps.now());
@@ -133,20 +168,19 @@ impl Lives {
         self.unanswered.add(hash, time, self.gaps.now());
     }
 
-    /// Keeps the row of a name until all is known of it.
+    /// Holds the row of a name until it is final.
     pub(super) fn end(&mut self, row: NameRow) {
         self.names.push(self.gaps.now(), row);
     }
 
-    /// Keeps the row of a file, if it has become one, until all is known of it.
+    /// Holds the row of a file, if there is one, until it is final.
     pub(super) fn end_file(&mut self, row: Option<FileRow>) {
         if let Some(row) = row {
             self.files.push(self.gaps.now(), row);
         }
     }
 
-    /// Takes the rows of which all is known. After the end of the trace there are none only when
-    /// no lives are left.
+    /// Takes the final rows. After the end of the trace there are none only if no lives are left.
     pub(super) fn settled<R: Row>(
         &mut self,
         ended: fn(&mut Lives) -> &mut Ended<R>,
@@ -165,7 +199,7 @@ impl Lives {
         }
     }
 
-    /// Whether loss may have touched a life, if that is known.
+    /// Whether loss may have touched a life, if known.
     fn judge(&self, traces: &Traces) -> Option<bool> {
         let named = |hash| self.unanswered.before(hash, traces.until.saturating_add(super::NEAR));
         let by_handle = traces.handle.is_some_and(|fh| {
@@ -177,13 +211,13 @@ impl Lives {
             named(self.inodes.name_hash(&dir, name))
         });
         let lost = by_handle || by_name || traces.touch.lost(traces.server, &self.gaps);
-        (lost || self.told == Some(true)).then_some(lost)
+        (lost || self.gaps_known == Some(true)).then_some(lost)
     }
 
-    /// Forgets calls that were given up before the first row that waits.
+    /// Drops calls that were given up before the first pending row.
     fn forget_unanswered(&mut self) {
-        let waiting = [self.files.first(), self.names.first()].into_iter().flatten().min();
-        let first = waiting.unwrap_or_else(|| self.gaps.now());
+        let pending = [self.files.first(), self.names.first()].into_iter().flatten().min();
+        let first = pending.unwrap_or_else(|| self.gaps.now());
         self.unanswered.forget(first.min(self.gaps.now().saturating_sub(SETTLED)));
     }
 }

@@ -1,23 +1,25 @@
 //! File lives and name lives: from operations to the files and names tables.
 //!
 //! A server's file system is hidden behind its NFS traffic; its active part is reconstructed from
-//! what calls ask and replies show (thesis 3.5.1). The rules, where the thesis leaves them open:
+//! calls and replies (thesis 3.5.1). The rules, where the thesis leaves them open:
 //!
-//! - Only what a successful operation's reply shows changes anything, with two exceptions: "no
-//!   such entry" (status 2) for a name that was known shows that the name is gone, and "stale
-//!   handle" (status 70) that the file is. Neither shows when: such an end is not a death seen,
-//!   and the life is observed until the last reply that showed it.
+//! - Only the reply of a successful operation changes anything, with two exceptions: "no such
+//!   entry" (status 2) for a known name shows that the name is gone, and "stale handle" (status 70)
+//!   that the file is. Neither shows the time: such an end is not a death seen, and the life is
+//!   observed until the last reply that showed it.
 //! - A birth of a file whose handle is that of a living one shows that the latter's death was
 //!   missed. So does a handle whose file type has changed.
-//! - Two calls that were under way at the same time may have been done in either order. Where a
-//!   call was sent before the reply that ended something (or last showed it), its own reply does
-//!   not revive it (or end it): see [`recent`].
-//! - Within a compound of NFS version 4 a name leads to the file that had it when it was seen last,
-//!   where the trace does not show the handle: see [`walk`].
-//! - A file dies with its last name. How many it has is known from `nlink`, from its birth, and
+//! - Two overlapping calls may have been executed in either order. If a call was sent before the
+//!   reply that ended something (or last showed it), its own reply does not revive it (or end it):
+//!   see [`recent`].
+//! - Within a compound of NFS version 4 a name leads to the file that last had it, if the trace
+//!   does not show the handle: see [`walk`].
+//! - Reads and writes by the handle of a data server count for the file whose layout names it: see
+//!   [`layouts`].
+//! - A file dies with its last name. The number of names is known from `nlink`, from its birth, and
 //!   from the names made and removed since; a directory has one. A file whose last known name is
-//!   gone without that showing its death (its `nlink` was never seen, or the name was lost unseen)
-//!   is observed only until it was last seen, and so is a name whose directory is gone.
+//!   gone without showing its death (its `nlink` was never seen, or the name was lost unseen) is
+//!   observed only until it was last seen. The same holds for a name whose directory is gone.
 
 mod births;
 mod columns;
@@ -27,17 +29,20 @@ mod ends;
 pub mod events;
 mod filter;
 mod gaps;
+mod hosts;
 mod inodes;
+mod layouts;
 mod life;
 mod links;
 mod losses;
+mod pending;
 mod recent;
 mod rows;
 mod runs;
 mod saved;
+mod scratch;
 mod seen;
 mod spill;
-mod waiting;
 mod walk;
 mod young;
 
@@ -47,6 +52,7 @@ pub use spill::Error as SpillError;
 use crate::snapshot::SnapshotError;
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
+use birthmark_trace::budget::{Budget, Part};
 use birthmark_trace::columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Interner;
 use birthmark_trace::schema::Op;
@@ -65,10 +71,12 @@ use walk::Walk;
 const NO_ENTRY: u32 = 2;
 /// NFS3ERR_STALE, and NFSERR_STALE of version 2.
 const STALE: u32 = 70;
-/// How many lives that outlast the trace are made rows at a time.
+/// The most known names of one file at a time.
+const NAMES: usize = 1024;
+/// Lives outlasting the trace that become rows at a time.
 const CHUNK: usize = 1 << 14;
 
-/// Why a batch of operations could not be taken.
+/// Why a batch of operations was refused.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Error {
@@ -84,10 +92,11 @@ pub enum Error {
     Snapshot(#[from] SnapshotError),
 }
 
-/// Takes operations in the order of their replies, gives lives as they end.
+/// Takes operations in the order of their replies, and gives lives as they end.
 #[derive(Default)]
 pub struct Lives {
     most: usize,
+    budget: Budget,
     inodes: Inodes,
     recent: Recent,
     walk: Walk,
@@ -97,27 +106,49 @@ pub struct Lives {
     ends: Vec<i64>,
     gaps: Gaps,
     unanswered: Unanswered,
-    /// Whether it is told when calls were lost.
-    told: Option<bool>,
+    /// Whether gaps are known for all operations.
+    gaps_known: Option<bool>,
     files: Ended<FileRow>,
     names: Ended<NameRow>,
-    /// What is told of births and outcomes, if it is.
+    /// The number of names dropped from files with too many.
+    lost_names: u64,
+    /// Events of births and outcomes, if enabled.
     events: Option<Box<Events>>,
-    /// What is told of directories, if it is.
+    /// Changes of directories, if enabled.
     directories: Named,
     finished: bool,
 }
 
 impl Lives {
-    /// Lives of which about `most`, files and names together, are kept in memory; the rest go to
-    /// a temporary file until they are named again. Losses within so many microseconds are near.
+    /// Returns lives that hold about `most` files and names in memory; the rest are in a temporary
+    /// file until they are named again. Losses within `near` microseconds count as near.
     pub fn new(most: usize, near: i64) -> Lives {
-        Lives { most, gaps: Gaps::new(near), ..Lives::default() }
+        Lives { most, gaps: Gaps::new(near), ..Lives::default() }.with_budget(Budget::default())
     }
 
-    /// Lives of which none is known, with the same limits.
-    pub fn anew(&self) -> Lives {
-        Lives::new(self.most, self.gaps.reach())
+    /// Applies a memory budget from now on.
+    pub fn with_budget(mut self, budget: Budget) -> Lives {
+        self.budget = budget;
+        self.files.limit(budget);
+        self.names.limit(budget);
+        self.gaps.limit(budget);
+        self.unanswered.limit(budget);
+        self
+    }
+
+    /// Returns empty lives with the same limits.
+    pub fn with_same_limits(&self) -> Lives {
+        Lives::new(self.most, self.gaps.reach()).with_budget(self.budget)
+    }
+
+    /// The numbers of entries evicted early for lack of memory: pending rows, unanswered calls,
+    /// names of a file with too many.
+    pub fn evicted(&self) -> [(&'static str, u64); 3] {
+        [
+            ("ended", self.files.evicted + self.names.evicted),
+            ("unanswered", self.unanswered.evicted),
+            ("names", self.lost_names),
+        ]
     }
 
     /// Takes a batch of operations.
@@ -125,7 +156,7 @@ impl Lives {
         if self.finished {
             return Err(Error::Finished);
         }
-        let columns = Columns::new(batch, &mut self.servers, &mut self.clients)?;
+        let columns = Columns::new(batch, &mut self.servers, &mut self.clients, self.budget)?;
         self.ends.resize(self.servers.names().len(), i64::MIN);
         for row in 0..batch.num_rows() {
             let op = columns.operation(row);
@@ -141,7 +172,7 @@ impl Lives {
                 None if columns.unanswered(row) => self.lost_reply(&columns, row, &op),
                 _ => {}
             }
-            self.inodes.shed(self.most)?;
+            self.inodes.spill_excess((self.most, self.budget.share(Part::Lives)))?;
         }
         Ok(self.inodes.check()?)
     }
@@ -152,15 +183,14 @@ impl Lives {
         self.finished = true;
     }
 
-    /// The rows of the files that ended a minute ago or more, so that all is known of their end.
-    /// After [`Lives::finish`] it gives some of those that are left; a batch without rows says that
-    /// it has given all.
+    /// The rows of the files that ended a minute ago or more, so that they are final. After
+    /// [`Lives::finish`] it gives some of the rest; a batch without rows is the last.
     pub fn take_files(&mut self) -> Result<RecordBatch, Error> {
         let rows = self.settled(|lives| &mut lives.files)?;
         Ok(rows::files(&rows, &self.servers, &self.clients)?)
     }
 
-    /// The rows of the names, as [`Lives::take_files`] gives those of the files.
+    /// The rows of the names, as [`Lives::take_files`] for files.
     pub fn take_names(&mut self) -> Result<RecordBatch, Error> {
         let rows = self.settled(|lives| &mut lives.names)?;
         Ok(rows::names(&rows, &self.servers, &self.clients)?)
@@ -173,8 +203,10 @@ impl Lives {
         };
         let walked = self.walk.first(procedure);
         if let Some(fh) = bytes(columns.fh, row).or(walked.as_deref()) {
-            let fh = self.inodes.key(op.server, fh);
-            self.done(columns, row, op, procedure, &fh);
+            if !self.on_data_server(columns, row, op, procedure, fh) {
+                let fh = self.inodes.key(op.server, fh);
+                self.done(columns, row, op, procedure, &fh);
+            }
         }
         self.go_on(columns, row, op, procedure);
     }
@@ -195,8 +227,10 @@ impl Lives {
             Op::Rename => self.rename(columns, row, op, fh),
             Op::Link => self.link(columns, row, op, fh),
             Op::Readdir | Op::Readdirplus => self.list(columns, row, op, fh),
+            Op::Layoutget => self.lay_out(columns, row, op, fh),
+            Op::Layoutcommit => self.commit_layout(columns, row, op, fh),
             Op::Null | Op::Root | Op::Writecache | Op::Compound => {}
-            // these only say on what others work
+            // these only select the object of others
             Op::Putfh | Op::Putpubfh | Op::Putrootfh | Op::Getfh | Op::Savefh | Op::Restorefh => {}
             _ => {
                 self.name_file(op, fh, &columns.object.get(row));
@@ -227,7 +261,7 @@ impl Lives {
     }
 
     fn stale(&mut self, columns: &Columns, row: usize, op: &Operation) {
-        // of a rename's or a link's two handles it does not say which
+        // the error does not say which of two handles is stale
         let two = matches!(columns.op(row), Some(Op::Rename | Op::Link | Op::Copy | Op::Clone));
         let single = !two && columns.op(row).is_some();
         let Some(fh) = bytes(columns.fh, row).filter(|_| single) else {

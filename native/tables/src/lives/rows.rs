@@ -1,13 +1,16 @@
-//! The files and names tables: lives that have ended, as Arrow record batches.
+//! The files and names tables: ended lives as Arrow record batches.
 //!
-//! `data/schema.py` says what each column means; a test holds the two equal.
+//! `data/schema.py` documents the columns; a test compares the two.
 
 use super::gaps::Touch;
-use super::life::{Bytes, Death, FileLife, Inode, Kind, NameLife, BIRTHS, ENDS, KINDS};
+use super::hosts::Hosts;
+use super::life::{
+    bytes_memory, Bytes, Death, FileLife, Inode, Kind, NameLife, BIRTHS, ENDS, KINDS,
+};
 use arrow_array::types::{ArrowPrimitiveType, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch};
 use arrow_schema::ArrowError;
-use birthmark_trace::arrays::{times, words};
+use birthmark_trace::arrays::{occurring, times, words};
 use birthmark_trace::message::Interner;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -20,13 +23,13 @@ pub struct FileRow {
     life: FileLife,
     death: Option<Death>,
     observed_until: i64,
-    /// Whether loss may have touched it, once that is known.
+    /// Whether loss may have touched it, if known.
     lost: Option<bool>,
 }
 
 impl FileRow {
-    /// The row of a life that has ended, or was observed until then. None if its handle never
-    /// came to be known.
+    /// Returns the row of a life that ended, or was observed until then; none if its handle never
+    /// became known.
     pub fn new(inode: Inode, death: Option<Death>, observed_until: i64) -> Option<FileRow> {
         Some(FileRow {
             server: inode.server,
@@ -54,28 +57,43 @@ impl Row for FileRow {
     fn judged(self, lost: Option<bool>) -> Self {
         FileRow { lost, ..self }
     }
+
+    fn memory(&self) -> usize {
+        size_of::<(i64, FileRow)>() + bytes_memory(&self.fh) + self.life.memory()
+    }
+
+    fn hosts(&self, hosts: &mut Hosts) {
+        hosts.server(self.server);
+        self.life.clients().for_each(|client| hosts.client(client));
+    }
 }
 
 /// A row of either table.
 pub trait Row {
-    /// What tells whether loss touched its life.
+    /// The evidence of loss.
     fn traces(&self) -> Traces<'_>;
 
-    /// The row, once it is known whether loss may have.
+    /// Returns the row with the verdict on loss.
     fn judged(self, lost: Option<bool>) -> Self;
+
+    /// The bytes of memory.
+    fn memory(&self) -> usize;
+
+    /// Marks its hosts.
+    fn hosts(&self, hosts: &mut Hosts);
 }
 
-/// By what loss may have touched a life.
+/// Evidence by which loss may have touched a life.
 pub struct Traces<'a> {
     /// The server.
     pub server: u32,
-    /// When the file was used.
+    /// The uses of the file.
     pub touch: &'a Touch,
     /// The file's handle.
     pub handle: Option<&'a [u8]>,
-    /// The name, behind the handle of its directory.
+    /// The name, with the handle of its directory before it.
     pub name: Option<(&'a [u8], &'a [u8])>,
-    /// Until when the life was observed.
+    /// The end of the observation.
     pub until: i64,
 }
 
@@ -91,13 +109,13 @@ pub struct NameRow {
     file_writes: Option<u64>,
     file_max_size: Option<u64>,
     touch: Touch,
-    /// Whether loss may have touched it, once that is known.
+    /// Whether loss may have touched it, if known.
     lost: Option<bool>,
 }
 
 impl NameRow {
-    /// The row of a name of a file, as it is when the name ends. What the file was before the
-    /// trace showed its birth is not known, so neither are its writes and sizes since then.
+    /// Returns the row of a name of a file when the name ends. The file's writes and sizes are
+    /// unknown if the trace does not show its birth.
     pub fn new(inode: &Inode, life: NameLife, death: Option<Death>, until: i64) -> NameRow {
         let born = inode.handle.is_some() && inode.life.birth.is_some();
         NameRow {
@@ -129,6 +147,16 @@ impl Row for NameRow {
     fn judged(self, lost: Option<bool>) -> Self {
         NameRow { lost, ..self }
     }
+
+    fn memory(&self) -> usize {
+        size_of::<(i64, NameRow)>() + self.life.memory() + self.touch.memory()
+    }
+
+    fn hosts(&self, hosts: &mut Hosts) {
+        hosts.server(self.server);
+        let born = self.life.birth.map(|birth| birth.caller.client);
+        born.into_iter().chain(self.touch.clients()).for_each(|client| hosts.client(client));
+    }
 }
 
 /// Rows of the files table.
@@ -143,7 +171,7 @@ pub fn files(
     let dir_names = || origins().map(|o| o?.dir_name.as_ref());
     let lives = || rows.iter().map(|r| &r.life);
     RecordBatch::try_from_iter_with_nullable([
-        column("server", words(rows.iter().map(|r| Some(r.server)), servers.names())?),
+        column("server", occurring(rows.iter().map(|r| Some(r.server)), |id| name(servers, id))),
         column("fh", binary(rows.iter().map(|r| Some(&*r.fh)))),
         nullable("name", binary(origins().map(|o| Some(&*o?.name)))),
         nullable("dir_fh", binary(origins().map(|o| Some(&*o?.dir)))),
@@ -164,7 +192,10 @@ pub fn files(
         nullable("group", numbers::<UInt32Type>(lives().map(|l| l.group))),
         nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
         nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
-        nullable("client", words(births().map(|b| Some(b?.caller.client)), clients.names())?),
+        nullable(
+            "client",
+            occurring(births().map(|b| Some(b?.caller.client)), |id| name(clients, id)),
+        ),
         column("operations", numbers::<UInt64Type>(lives().map(|l| Some(l.operations)))),
         column("reads", numbers::<UInt64Type>(lives().map(|l| Some(l.reads)))),
         column("writes", numbers::<UInt64Type>(lives().map(|l| Some(l.writes)))),
@@ -192,7 +223,7 @@ pub fn names(
 ) -> Result<RecordBatch, ArrowError> {
     let births = || rows.iter().map(|r| r.life.birth);
     RecordBatch::try_from_iter_with_nullable([
-        column("server", words(rows.iter().map(|r| Some(r.server)), servers.names())?),
+        column("server", occurring(rows.iter().map(|r| Some(r.server)), |id| name(servers, id))),
         column("dir_fh", binary(rows.iter().map(|r| Some(&*r.life.dir)))),
         column("name", binary(rows.iter().map(|r| Some(&*r.life.name)))),
         nullable("fh", binary(rows.iter().map(|r| r.fh.as_deref()))),
@@ -208,7 +239,10 @@ pub fn names(
         nullable("mode", numbers::<UInt32Type>(births().map(|b| b?.mode))),
         nullable("uid", numbers::<UInt32Type>(births().map(|b| b?.caller.uid))),
         nullable("gid", numbers::<UInt32Type>(births().map(|b| b?.caller.gid))),
-        nullable("client", words(births().map(|b| Some(b?.caller.client)), clients.names())?),
+        nullable(
+            "client",
+            occurring(births().map(|b| Some(b?.caller.client)), |id| name(clients, id)),
+        ),
         nullable("file_writes", numbers::<UInt64Type>(rows.iter().map(|r| r.file_writes))),
         nullable("file_max_size", numbers::<UInt64Type>(rows.iter().map(|r| r.file_max_size))),
         nullable("loss_nearby", flags(rows.iter().map(|r| r.lost))),
@@ -216,6 +250,10 @@ pub fn names(
 }
 
 type Column = (&'static str, ArrayRef, bool);
+
+fn name(hosts: &Interner, id: u32) -> &str {
+    hosts.names().get(id as usize).map_or("", String::as_str)
+}
 
 fn column(name: &'static str, array: ArrayRef) -> Column {
     (name, array, false)

@@ -1,21 +1,22 @@
-//! An index on disk that only grows: hashes, each with a place in another file.
+//! An append-only index on disk: hashes, each with an offset in another file.
 //!
-//! It is kept as sorted runs in temporary files. A new run is merged with those before it that
-//! are not at least twice as long, so there are few, each entry is rewritten a few times, and all
-//! writing is sequential, which hashes in a B-tree would not be.
+//! It consists of sorted runs in temporary files. A new run is merged with earlier ones that are
+//! not at least twice as long. So there are few, each entry is rewritten a few times, and all
+//! writing is sequential, unlike in a B-tree of hashes.
 
+use super::scratch;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 
-/// A hash and a place.
+/// A hash and an offset.
 pub type Entry = (u64, u64);
 
 /// An entry's bytes.
 const WIDTH: usize = 16;
-/// How many entries are read to find one, and stand behind one number in memory.
+/// Entries read to find one, indexed by one number in memory.
 const BLOCK: usize = 256;
-/// The bytes that are read or written at a time where all are.
+/// The bytes read or written at a time in a sequential pass.
 const BUFFER: usize = 1 << 18;
 
 /// The index.
@@ -38,7 +39,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The places that have a hash.
+    /// The offsets for a hash.
     pub fn find(&self, hash: u64) -> io::Result<Vec<u64>> {
         let mut found = Vec::new();
         for run in &self.runs {
@@ -58,7 +59,7 @@ struct Run {
 
 impl Run {
     fn write(entries: impl Iterator<Item = io::Result<Entry>>) -> io::Result<Run> {
-        let mut writer = BufWriter::with_capacity(BUFFER, tempfile::tempfile()?);
+        let mut writer = BufWriter::with_capacity(BUFFER, scratch::file()?);
         let mut firsts = Vec::new();
         let mut len = 0;
         for entry in entries {
@@ -66,11 +67,11 @@ impl Run {
             if len % BLOCK == 0 {
                 firsts.push(hash);
             }
-            writer.write_all(&hash.to_le_bytes())?;
-            writer.write_all(&place.to_le_bytes())?;
+            writer.write_all(&hash.to_le_bytes()).map_err(scratch::named)?;
+            writer.write_all(&place.to_le_bytes()).map_err(scratch::named)?;
             len += 1;
         }
-        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let file = writer.into_inner().map_err(|error| scratch::named(error.into_error()))?;
         Ok(Run { file, len, firsts })
     }
 

@@ -1,4 +1,4 @@
-//! Lives as a snapshot, from which they go on as if nothing had happened.
+//! Snapshots of lives, from which processing continues seamlessly.
 
 use super::directories::Named;
 use super::gaps::Gaps;
@@ -6,25 +6,26 @@ use super::inodes::Inodes;
 use super::losses::Ended;
 use super::{Error, Lives};
 use crate::snapshot::{Reader, Writer};
+use birthmark_trace::budget::{Budget, Part};
 use birthmark_trace::message::Interner;
 use std::io::{Read, Write};
 
-/// What a snapshot of lives begins with. It has the version of all that is in it.
-const LINE: &str = "birthmark lives 3\n";
+/// The first line of a snapshot of lives. It has the version of all contents.
+const LINE: &str = "birthmark lives 4\n";
 
 impl Lives {
-    /// Writes all that is known, rows and events that were not taken yet among it.
+    /// Writes the whole state, rows and events that were not taken included.
     ///
     /// # Errors
     ///
-    /// [`Error::Finished`] after the end of the trace, when nothing goes on.
+    /// [`Error::Finished`] after the end of the trace, when nothing can continue.
     pub fn save(&self, out: impl Write) -> Result<(), Error> {
         if self.finished {
             return Err(Error::Finished);
         }
         let mut writer = Writer::new(out, LINE)?;
         writer.put(&(self.most, self.servers.names(), self.clients.names()))?;
-        writer.put(&(&self.ends, self.told, &self.walk, &self.recent))?;
+        writer.put(&(&self.ends, self.gaps_known, &self.walk, &self.recent))?;
         writer.put(&(&self.gaps, &self.unanswered))?;
         writer.put(&self.events)?;
         self.files.save(&mut writer)?;
@@ -32,19 +33,20 @@ impl Lives {
         self.inodes.save(&mut writer)
     }
 
-    /// What was saved, and nothing behind it. Damage is refused by checksums; what has the right
-    /// ones is trusted.
-    pub fn load(input: impl Read) -> Result<Lives, Error> {
+    /// Reads a snapshot. Damage and trailing bytes are refused by checksums; contents with the
+    /// right checksums are trusted.
+    pub fn load(input: impl Read, budget: Budget) -> Result<Lives, Error> {
         let mut reader = Reader::new(input, LINE)?;
         let (most, servers, clients): (usize, Vec<String>, Vec<String>) = reader.get()?;
-        let (ends, told, walk, recent) = reader.get()?;
+        let (ends, gaps_known, walk, recent) = reader.get()?;
         let (gaps, unanswered): (Gaps, _) = reader.get()?;
         let events = reader.get()?;
         let (files, names) = (Ended::load(&mut reader)?, Ended::load(&mut reader)?);
-        let inodes = Inodes::load(&mut reader, most)?;
-        let (servers, clients) = (interned(&servers), interned(&clients));
-        Ok(Lives {
+        let inodes = Inodes::load(&mut reader, (most, budget.share(Part::Lives)))?;
+        let (servers, clients) = (Interner::with_names(servers), Interner::with_names(clients));
+        let lives = Lives {
             most,
+            budget,
             inodes,
             recent,
             walk,
@@ -53,21 +55,14 @@ impl Lives {
             ends,
             gaps,
             unanswered,
-            told,
+            gaps_known,
             files,
             names,
+            lost_names: 0,
             events,
             directories: Named::default(),
             finished: false,
-        })
+        };
+        Ok(lives.with_budget(budget))
     }
-}
-
-/// Names with the numbers that they had.
-fn interned(names: &[String]) -> Interner {
-    let mut interner = Interner::default();
-    for name in names {
-        interner.intern(name);
-    }
-    interner
 }

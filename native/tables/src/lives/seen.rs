@@ -1,10 +1,10 @@
-//! What replies show of files that are there already: their use, their attributes, their names.
+//! Existing files in replies: their use, attributes and names.
 
 use super::columns::Columns;
 use super::events::Subject;
-use super::inodes::{Key, Slot};
+use super::inodes::{Found, Key, Slot};
 use super::life::{Attributes, Birth, Bytes, DirName, Inode, Kind, NameLife, Operation, Origin};
-use super::Lives;
+use super::{Lives, NAMES};
 use birthmark_trace::columns::{bytes, get};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl Lives {
         }
     }
 
-    /// A client of version 4 lets go of a file that it had opened.
+    /// A client of version 4 closes a file.
     pub(super) fn close(&mut self, columns: &Columns, row: usize, op: &Operation, fh: &Key) {
         if let Some(slot) = self.name_file(op, fh, &columns.object.get(row)) {
             let life = &mut self.inodes.get_mut(slot).life;
@@ -31,7 +31,7 @@ impl Lives {
         }
     }
 
-    /// A readdir or readdirplus. Entries without a handle only confirm names that are known.
+    /// A readdir or readdirplus. Entries without a handle only confirm known names.
     pub(super) fn list(&mut self, columns: &Columns, row: usize, op: &Operation, dir: &Key) {
         self.name_file(op, dir, &columns.dir.get(row));
         for entry in columns.entries.of(row) {
@@ -54,21 +54,15 @@ impl Lives {
 
     pub(super) fn read(&mut self, columns: &Columns, row: usize, op: &Operation, fh: &Key) {
         if let Some(slot) = self.name_file(op, fh, &columns.object.get(row)) {
-            let life = &mut self.inodes.get_mut(slot).life;
             let bytes = get(columns.reply_count, row).unwrap_or(0);
-            life.early.read(op.at);
-            life.reads += 1;
-            life.bytes_read = life.bytes_read.saturating_add(u64::from(bytes));
+            self.inodes.get_mut(slot).life.was_read(op.at, bytes.into());
         }
     }
 
     pub(super) fn write(&mut self, columns: &Columns, row: usize, op: &Operation, fh: &Key) {
         let attributes = columns.object.get(row);
         if let Some(slot) = self.name_file(op, fh, &attributes) {
-            let count = get(columns.reply_count, row).or(get(columns.count, row));
-            let bytes = u64::from(count.unwrap_or(0));
-            let offset = get(columns.offset, row).filter(|_| bytes > 0);
-            let end = offset.map(|offset| offset.saturating_add(bytes));
+            let (bytes, end) = columns.written(row);
             let life = &mut self.inodes.get_mut(slot).life;
             life.wrote(op.at, bytes, end, attributes.size);
         }
@@ -80,15 +74,15 @@ impl Lives {
         }
     }
 
-    /// Notes a size that a call set.
+    /// Records a size that a call set.
     pub(super) fn resized(&mut self, op: &Operation, slot: Slot, size: Option<u64>) {
         if let Some(size) = size {
             self.inodes.get_mut(slot).life.sized(op.at, size);
         }
     }
 
-    /// Notes that an operation named a file by its handle, and what the reply told of it. None
-    /// where the reply may be older than the file's end.
+    /// Records an operation that named a file by its handle, with the attributes in the reply. None
+    /// if the reply may be older than the file's end.
     #[inline]
     pub(super) fn name_file(
         &mut self,
@@ -114,7 +108,7 @@ impl Lives {
         Some(slot)
     }
 
-    /// Notes that a reply showed a file, which is alive, under a name.
+    /// Records that a reply showed a living file under a name.
     pub(super) fn see_name(
         &mut self,
         op: &Operation,
@@ -145,14 +139,14 @@ impl Lives {
         let Some(slot) = slot else {
             return;
         };
-        // the name by which it was known must be gone if this is its only one
+        // its known name must be gone if this is its only one
         let kind = self.inodes.get(slot).life.kind;
         if attributes.nlink == Some(1) || kind == Some(Kind::Directory) {
             self.lose_other_names(slot);
         }
     }
 
-    /// A name that was not known. None where the reply may be older than the name's end.
+    /// Adds an unknown name. None if the reply may be older than the name's end.
     fn show_name(&mut self, op: &Operation, dir: &Key, name: &[u8], fh: &Key) -> Option<Slot> {
         let slot = self.inodes.by_handle(fh)?;
         let ended = self.recent.ended_since(self.inodes.name_hash(dir, name), op.time);
@@ -163,8 +157,8 @@ impl Lives {
         Some(slot)
     }
 
-    /// The handle of a file that was known by its name alone. A file that was known by the handle
-    /// before the name was made is not what a create made: the create opened it.
+    /// Sets the handle of a file known only by name. If the handle was known before the name was
+    /// made, a create opened the file rather than made it.
     fn identify(&mut self, op: &Operation, nameless: Slot, fh: &Key) -> Option<Slot> {
         let mut found = self.inodes.remove(nameless);
         if let Some(known) = self.inodes.by_handle(fh) {
@@ -181,6 +175,7 @@ impl Lives {
             }
             inode.life.continue_from(found.life, op.at);
             inode.names.append(&mut found.names);
+            inode.data.append(&mut found.data);
             found = inode;
         }
         found.handle = Some(Arc::from(fh.handle));
@@ -212,6 +207,10 @@ impl Lives {
             self.inodes.get_mut(slot).life.origin = Some(origin);
         }
         let born = birth.is_some();
+        while self.inodes.get(slot).names.len() >= NAMES {
+            self.lost_names += 1;
+            self.lose_name(Found { slot, index: 0 });
+        }
         self.inodes.add_name(slot, life);
         self.directories.named(&self.inodes, slot);
         if born {

@@ -1,18 +1,20 @@
-//! The lives that have been idle longest, kept in temporary files: a trace may show more files
-//! than memory has room for, and most are never named again.
+//! The longest idle lives, in temporary files: a trace may show more files than fit into memory,
+//! and most are never named again.
 //!
 //! Inodes are appended to a log. An index on disk finds them by the hashes of their handle and
-//! their names; a filter in memory knows most hashes that are not in it. An inode that is taken
-//! back is marked in the log, which is written anew when most of it is marked.
+//! names; a filter in memory excludes most absent hashes. An inode that is taken back is marked in
+//! the log, which is rewritten when most of it is marked.
 
 use super::filter::Filter;
+use super::hosts::Hosts;
 use super::life::Inode;
 use super::runs::Runs;
+use super::scratch;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// The temporary files could not be used, or do not hold what was put there.
+/// A temporary file that failed or is damaged.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Error {
@@ -25,10 +27,12 @@ pub enum Error {
 /// An inode, and the hashes by which it is found.
 pub type Record = (Vec<u64>, Inode);
 
-/// How many records are written anew at a time.
+/// Records rewritten at a time.
 const CHUNK: usize = 1 << 14;
-/// How many are written at once: few enough for the processor's cache.
-const WRITTEN: usize = 1 << 9;
+/// The bytes written at once: few enough for the processor's cache.
+const WRITTEN: usize = 1 << 19;
+/// The bytes read at once, plus one record.
+const READ: usize = 1 << 24;
 
 /// Inodes out of memory.
 #[derive(Default)]
@@ -37,6 +41,8 @@ pub struct Spill {
     index: Runs,
     filter: Filter,
     failure: Option<Error>,
+    /// The hosts in use by the inodes.
+    pub hosts: Hosts,
 }
 
 impl Spill {
@@ -57,27 +63,26 @@ impl Spill {
         }
     }
 
-    /// Takes back the inode that is wanted of those with a hash. A failure is told by the next
-    /// [`Spill::check`].
+    /// Takes back the wanted inode with a hash. The next [`Spill::check`] reports a failure.
     #[inline]
     pub fn take(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Option<Inode> {
         let (place, inode) = self.find(hash, wanted)?;
         let marked = self.log.as_mut().map_or(Ok(()), |log| log.mark(place));
-        self.kept(marked.map_err(Error::File)).map(|()| inode)
+        self.noting_error(marked.map_err(Error::File)).map(|()| inode)
     }
 
-    /// Whether there is an inode with that hash. A failure is told by the next [`Spill::check`].
+    /// Whether there is an inode with a hash. The next [`Spill::check`] reports a failure.
     pub fn holds(&mut self, hash: u64) -> bool {
         self.find(hash, |_| true).is_some()
     }
 
-    /// The next inodes after those before `from`, none if none are left.
+    /// The next inodes in the log from `from` on, none if none are left.
     pub fn read_on(&self, from: &mut u64, most: usize) -> Result<Vec<Record>, Error> {
         let read_on = |log: &Log| log.read_on(from, most);
         self.log.as_ref().map_or(Ok(Vec::new()), read_on)
     }
 
-    /// Fails if a [`Spill::take`] or a [`Spill::holds`] has failed.
+    /// Returns the error of an earlier [`Spill::take`] or [`Spill::holds`].
     pub fn check(&mut self) -> Result<(), Error> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -91,18 +96,19 @@ impl Spill {
         for (place, (hashes, _)) in log.append(records)?.into_iter().zip(records) {
             entries.extend(hashes.iter().map(|&hash| (hash, place)));
         }
+        records.iter().for_each(|(_, inode)| self.hosts.note(inode));
         entries.iter().for_each(|entry| self.filter.add(entry.0));
         Ok(self.index.add(entries)?)
     }
 
-    /// The inode that is wanted of those with a hash, and its place.
+    /// The wanted inode with a hash, and its offset.
     #[inline]
     fn find(&mut self, hash: u64, wanted: impl Fn(&Inode) -> bool) -> Option<(u64, Inode)> {
         if !self.filter.may_hold(hash) {
             return None;
         }
         let found = self.look_up(hash, wanted);
-        self.kept(found)?
+        self.noting_error(found)?
     }
 
     fn look_up(
@@ -121,13 +127,13 @@ impl Spill {
         Ok(None)
     }
 
-    /// What was found. Keeps a failure for [`Spill::check`].
-    fn kept<T>(&mut self, found: Result<T, Error>) -> Option<T> {
+    /// Stores an error for [`Spill::check`], and returns the value otherwise.
+    fn noting_error<T>(&mut self, found: Result<T, Error>) -> Option<T> {
         found.map_err(|error| self.failure = Some(error)).ok()
     }
 }
 
-/// Records one after the other: whether it is still there, its length in four bytes, itself.
+/// Records in sequence: whether it is present, its length in four bytes, itself.
 struct Log {
     file: File,
     end: u64,
@@ -138,38 +144,44 @@ struct Log {
 /// The state of a record.
 const HERE: u8 = 1;
 const TAKEN: u8 = 0;
-/// The bytes of a record before itself.
+/// The bytes before a record.
 const HEAD: usize = 5;
-/// Most records fit in so many bytes.
+/// Most records fit into this many bytes.
 const USUAL: usize = 1024;
 
 impl Log {
     fn new() -> io::Result<Log> {
-        Ok(Log { file: tempfile::tempfile()?, end: 0, live: 0, dead: 0 })
+        Ok(Log { file: scratch::file()?, end: 0, live: 0, dead: 0 })
     }
 
-    /// Where each record was put.
+    /// The offset of each record.
     fn append(&mut self, records: &[Record]) -> Result<Vec<u64>, Error> {
         let mut places = Vec::with_capacity(records.len());
-        let mut bytes = Vec::with_capacity(USUAL * WRITTEN);
-        for records in records.chunks(WRITTEN) {
-            bytes.clear();
-            for record in records {
-                let start = bytes.len();
-                places.push(self.end + start as u64);
-                bytes.extend([HERE, 0, 0, 0, 0]);
-                bytes = postcard::to_extend(record, bytes)?;
-                let len = (bytes.len() - start - HEAD) as u32;
-                bytes[start + 1..start + HEAD].copy_from_slice(&len.to_le_bytes());
+        let mut bytes = Vec::with_capacity(USUAL + WRITTEN);
+        for record in records {
+            let start = bytes.len();
+            places.push(self.end + start as u64);
+            bytes.extend([HERE, 0, 0, 0, 0]);
+            bytes = postcard::to_extend(record, bytes)?;
+            let len = (bytes.len() - start - HEAD) as u32;
+            bytes[start + 1..start + HEAD].copy_from_slice(&len.to_le_bytes());
+            if bytes.len() >= WRITTEN {
+                self.write(&mut bytes)?;
             }
-            self.file.write_all_at(&bytes, self.end)?;
-            self.end += bytes.len() as u64;
         }
+        self.write(&mut bytes)?;
         self.live += records.len() as u64;
         Ok(places)
     }
 
-    /// The record at a place, if it was not taken.
+    fn write(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.file.write_all_at(bytes, self.end).map_err(scratch::named)?;
+        self.end += bytes.len() as u64;
+        bytes.clear();
+        Ok(())
+    }
+
+    /// The record at an offset, if it was not taken.
     fn read(&self, place: u64) -> Result<Option<Record>, Error> {
         let mut usual = [0; USUAL];
         let usual = &mut usual[..USUAL.min((self.end - place) as usize)];
@@ -186,7 +198,7 @@ impl Log {
         Ok(Some(postcard::from_bytes(&bytes)?))
     }
 
-    /// Notes that the record at a place was taken.
+    /// Marks the record at an offset as taken.
     fn mark(&mut self, place: u64) -> io::Result<()> {
         self.live -= 1;
         self.dead += 1;
@@ -198,7 +210,8 @@ impl Log {
         reader.seek(SeekFrom::Start(*from))?;
         let mut records = Vec::new();
         let mut bytes = Vec::new();
-        while records.len() < most && *from < self.end {
+        let stop = from.saturating_add(READ as u64);
+        while records.len() < most && *from < self.end.min(stop) {
             let mut start = [0; HEAD];
             reader.read_exact(&mut start)?;
             let (state, len) = head(&start);
@@ -207,6 +220,9 @@ impl Log {
             *from += (HEAD + len) as u64;
             if state == HERE {
                 records.push(postcard::from_bytes(&bytes)?);
+            }
+            if records.is_empty() && *from >= stop {
+                return self.read_on(from, most); // an empty list says that none are left
             }
         }
         Ok(records)
@@ -254,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn inodes_with_the_same_hash_are_told_apart() {
+    fn inodes_with_the_same_hash_are_distinguished() {
         let mut spill = Spill::default();
         let inodes = [(vec![7], inode(b"a")), (vec![7], inode(b"b"))];
         spill.put(&inodes).unwrap();
@@ -274,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_taken_is_read_in_order() {
+    fn remaining_records_are_read_in_order() {
         let mut spill = Spill::default();
         for name in [b"a", b"b", b"c", b"d"] {
             spill.put(&[(vec![name[0].into()], inode(name))]).unwrap();
@@ -287,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_of_which_most_was_taken_is_written_anew() {
+    fn a_mostly_taken_log_is_rewritten() {
         let mut spill = Spill::default();
         let name = |i: u64| i.to_string().into_bytes();
         for i in 0..1000 {

@@ -1,8 +1,7 @@
-//! Where the operations of a compound of NFS version 4 are, when the trace does not show it.
+//! The current and saved object of a compound of NFS version 4, if the trace does not show it.
 //!
-//! A client that goes by paths looks up one name behind the other in one compound and asks only
-//! for the last one's handle. The directories on the way are those that had these names when they
-//! were seen last.
+//! A client that goes by paths looks up several names in one compound and asks only for the last
+//! one's handle. The directories on the way are those that last had these names.
 
 use super::columns::Columns;
 use super::life::{Bytes, Operation};
@@ -11,8 +10,8 @@ use birthmark_trace::columns::bytes;
 use birthmark_trace::schema::Op;
 use serde::{Deserialize, Serialize};
 
-/// The current and the saved file of a compound, where they are known by their names alone. The
-/// operations table has the others.
+/// The current and the saved file of a compound, if known only by their names. The operations table
+/// has the others.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Walk {
     next: Option<u32>,
@@ -21,7 +20,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Begins a row: the operation in that place of its compound.
+    /// Begins a row: the index of the operation in its compound.
     #[inline]
     pub fn begin(&mut self, index: Option<u32>) {
         if index.is_none() && self.next.is_none() {
@@ -33,7 +32,7 @@ impl Walk {
         self.next = index.map(|index| index.wrapping_add(1));
     }
 
-    /// What an operation's first handle means, if the table does not have it.
+    /// The object of an operation's first handle, if the table lacks it.
     #[inline]
     pub fn first(&self, op: Op) -> Option<Bytes> {
         match op {
@@ -42,14 +41,14 @@ impl Walk {
         }
     }
 
-    /// The same of its second handle.
+    /// The object of its second handle.
     pub fn second(&self) -> Option<Bytes> {
         self.current.clone()
     }
 }
 
 impl Lives {
-    /// Goes on behind an operation that succeeded.
+    /// Advances after a successful operation.
     #[inline]
     pub(super) fn go_on(&mut self, columns: &Columns, row: usize, op: &Operation, procedure: Op) {
         if self.walk.next.is_none() {
@@ -66,7 +65,7 @@ impl Lives {
         }
     }
 
-    /// The file that a name led to, whose handle the trace does not show here.
+    /// The file that a name leads to, if the trace does not show its handle here.
     fn step(&mut self, columns: &Columns, row: usize, op: &Operation) -> Option<Bytes> {
         if bytes(columns.new_fh, row).is_some() {
             return None;

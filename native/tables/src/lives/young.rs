@@ -1,16 +1,16 @@
-//! Where the files are that are young.
+//! The places of young files.
 
 use super::early::Early;
 use super::inodes::Slot;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Where a file is.
+/// The place of a file.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Place {
     /// In memory.
     Here(Slot),
-    /// It is not; and how it had been used.
+    /// Spilled, with its early use.
     Gone(Early),
 }
 
@@ -22,7 +22,7 @@ pub struct Young {
 }
 
 impl Young {
-    /// Watches a file that is in memory.
+    /// Watches a file in memory.
     pub fn watch(&mut self, number: u64, slot: Slot) {
         if self.places.is_empty() {
             self.first = number;
@@ -32,19 +32,19 @@ impl Young {
         }
     }
 
-    /// Notes where a file came into memory.
+    /// Records that a file came into memory.
     #[inline]
-    pub fn came(&mut self, number: u64, slot: Slot) {
+    pub fn next_id(&mut self, number: u64, slot: Slot) {
         self.put(number, Place::Here(slot));
     }
 
-    /// Notes that a file left memory.
+    /// Records that a file left memory.
     #[inline]
     pub fn went(&mut self, number: u64, early: &Early) {
         self.put(number, Place::Gone(*early));
     }
 
-    /// The same without places in memory: of these, how the files have been used is asked.
+    /// Returns the same with all files spilled, with their early uses.
     pub fn all_gone(&self, early: impl Fn(Slot) -> Early) -> Young {
         let mut young = self.clone();
         for place in young.places.iter_mut().flatten() {
@@ -55,7 +55,7 @@ impl Young {
         young
     }
 
-    /// Watches a file no more.
+    /// Stops watching a file.
     pub fn unwatch(&mut self, number: u64) -> Option<Place> {
         let place = self.at(number)?.take();
         while self.places.front().is_some_and(Option::is_none) {

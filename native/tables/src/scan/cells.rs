@@ -1,10 +1,10 @@
-//! What is counted for one combination of keys, and the periods in which it is.
+//! Counts for combinations of keys, by period.
 
 use super::histogram::{bucket, Histogram};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
-/// Which columns tell rows apart, besides the period and the operation.
+/// The columns that distinguish rows, besides the period and the operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct By {
@@ -16,8 +16,8 @@ pub struct By {
     pub directory: bool,
 }
 
-/// One combination of keys; those that rows are not told apart by are 0. Users and groups are
-/// one more than their number, and 0 for none.
+/// One combination of keys; unused keys are 0. Users and groups are stored as their number plus
+/// one, and 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub struct Key {
@@ -30,7 +30,7 @@ pub struct Key {
     pub op: u32,
 }
 
-/// What is counted and added up, in the order of a tally's sums and of the columns of a scan's table.
+/// The sums of a tally, in the order of the columns of a scan's table.
 pub const SUMS: [&str; 7] =
     ["ops", "retransmits", "errors", "unanswered", "bytes_read", "bytes_written", "latency_sum"];
 
@@ -45,7 +45,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts how long a reply took.
+    /// Counts the latency of a reply.
     #[inline]
     pub fn took(&mut self, micros: u64) {
         let [.., latency_sum] = &mut self.sums;
@@ -54,7 +54,7 @@ impl Tally {
         self.latency.add(bucket(micros), 1);
     }
 
-    /// Adds another's counts.
+    /// Adds another tally.
     pub fn merge(&mut self, other: &Tally) {
         for (sum, more) in self.sums.iter_mut().zip(other.sums) {
             *sum = sum.saturating_add(more);
@@ -67,9 +67,9 @@ impl Tally {
 /// The counts of one period.
 pub type Cells = HashMap<Key, Tally>;
 
-/// The periods that are being counted, each by the time at which it begins.
+/// The open periods, by their begin.
 pub struct Periods {
-    /// How long they are, in microseconds.
+    /// Their length, in microseconds.
     pub length: i64,
     origin: i64,
     open: BTreeMap<i64, Cells>,
@@ -79,13 +79,13 @@ pub struct Periods {
 }
 
 impl Periods {
-    /// Periods of a length, one of which begins at `origin`.
+    /// Returns periods of a length, one of which begins at `origin`.
     pub fn new(length: i64, origin: i64) -> Periods {
         let (open, current) = Default::default();
         Periods { length: length.max(1), origin, open, at: i64::MIN, current, ends: i64::MAX }
     }
 
-    /// The counts of the period in which a time lies.
+    /// The counts of the period that contains a time.
     #[inline]
     pub fn at(&mut self, time: i64) -> &mut Cells {
         if time < self.at || time.wrapping_sub(self.at) >= self.length || self.at == i64::MIN {
@@ -94,22 +94,22 @@ impl Periods {
         &mut self.current
     }
 
-    /// The end of the earliest period that is being counted.
+    /// The end of the earliest open period.
     #[inline]
     pub fn first_end(&self) -> i64 {
         self.ends
     }
 
-    /// Takes the periods that end no later than `time`; all, if that is the end of time.
+    /// Takes the periods that end no later than `time`; all for the end of time.
     pub fn take(&mut self, time: i64) -> Vec<(i64, Cells)> {
         self.put_back();
         let later = match time {
             i64::MAX => BTreeMap::new(),
             _ => self.open.split_off(&time.saturating_sub(self.length).saturating_add(1)),
         };
-        let taken = std::mem::replace(&mut self.open, later);
+        let closed = std::mem::replace(&mut self.open, later);
         self.ends = self.open.keys().next().map_or(i64::MAX, |at| at.saturating_add(self.length));
-        taken.into_iter().collect()
+        closed.into_iter().collect()
     }
 
     fn turn_to(&mut self, time: i64) {
@@ -143,12 +143,12 @@ mod tests {
         let mut periods = Periods::new(10, 0);
         [0, 9, 10, -1, -10, 25, 3].iter().for_each(|time| count(&mut periods, *time));
         assert_eq!(periods.first_end(), 0);
-        let taken: Vec<(i64, u64)> = periods
+        let closed: Vec<(i64, u64)> = periods
             .take(20)
             .into_iter()
             .map(|(at, cells)| (at, cells[&Key::default()].sums[0]))
             .collect();
-        assert_eq!(taken, [(-10, 2), (0, 3), (10, 1)]);
+        assert_eq!(closed, [(-10, 2), (0, 3), (10, 1)]);
         assert_eq!(periods.first_end(), 30);
         assert_eq!(periods.take(i64::MAX).len(), 1);
         assert_eq!(periods.first_end(), i64::MAX);

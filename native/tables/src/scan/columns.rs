@@ -3,7 +3,7 @@
 use super::tree::{NodeId, Tree};
 use super::Plan;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
-use arrow_array::{BinaryArray, ListArray, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch};
 use birthmark_trace::columns;
 use birthmark_trace::columns::{bytes, get, places, ColumnError, Source};
 use birthmark_trace::message::Interner;
@@ -13,10 +13,10 @@ type U8<'a> = &'a PrimitiveArray<UInt8Type>;
 type U32<'a> = &'a PrimitiveArray<UInt32Type>;
 type U64<'a> = &'a PrimitiveArray<UInt64Type>;
 
-/// What every scan reads.
+/// The columns that every scan reads.
 pub const COUNTED: [&str; 8] =
     ["time", "reply_time", "server", "op", "status", "retransmits", "count", "reply_count"];
-/// What shows the hierarchy.
+/// The columns that show the hierarchy.
 pub const NAMED: [&str; 7] = ["fh", "name", "fh2", "name2", "new_fh", "ftype", "entries"];
 /// The attributes in the file map, besides `ftype`.
 pub const ATTRIBUTES: [&str; 7] = ["mode", "owner", "group", "size", "atime", "mtime", "ctime"];
@@ -39,7 +39,7 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// The columns that a plan needs; new hosts and procedures get numbers.
+    /// Resolves the columns that a plan needs; new hosts and procedures get numbers.
     pub fn new(
         batch: &'a RecordBatch,
         plan: &Plan,
@@ -67,7 +67,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The columns that show the hierarchy and the files in it.
+/// The columns that show the hierarchy and its files.
 #[allow(missing_docs)]
 pub struct Names<'a> {
     pub fh: &'a BinaryArray,
@@ -87,7 +87,7 @@ pub struct Names<'a> {
 
 /// An entry of a directory listing that has a handle.
 pub struct Entry<'a> {
-    /// Its place in `entry_attributes`.
+    /// Its index in `entry_attributes`.
     pub at: usize,
     /// Its name.
     pub name: &'a [u8],
@@ -115,7 +115,7 @@ impl<'a> Names<'a> {
         }))
     }
 
-    /// The file that a column of handles names in a row.
+    /// The file of a handle column in a row.
     #[inline]
     pub fn node(column: &BinaryArray, row: usize, server: u32, tree: &mut Tree) -> Option<NodeId> {
         bytes(column, row).map(|fh| tree.node(server, fh))
@@ -127,7 +127,13 @@ impl<'a> Names<'a> {
         get(self.ftype, row) == Some(2)
     }
 
-    /// The entries of a row that have a name and a handle, but for the directory and its parent.
+    /// The handles that a layout names; none if the row has no such layout.
+    pub fn layout(&self, row: usize) -> Option<impl Iterator<Item = &'a [u8]> + use<'_, 'a>> {
+        let handles = places(self.lists, row).filter_map(|at| bytes(self.entry_fh, at));
+        self.lists.is_valid(row).then_some(handles)
+    }
+
+    /// The entries of a row with a name and a handle, except the directory and its parent.
     pub fn entries(&self, row: usize) -> impl Iterator<Item = Entry<'a>> + use<'_, 'a> {
         places(self.lists, row).filter_map(|at| {
             let name = bytes(self.entry_name, at)?;

@@ -1,7 +1,8 @@
-//! Operations counted.
+//! Counts operations.
 
 use super::cells::{By, Cells, Key, Periods, Tally};
 use super::columns::{Columns, Names};
+use super::data_handles::DataHandles;
 use super::files::Files;
 use super::given::Early;
 use super::paths::Paths;
@@ -19,35 +20,39 @@ use std::collections::BTreeMap;
 /// What a procedure's successful reply shows of the hierarchy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shows {
-    /// That a directory has a file by a name, where there are all three.
+    /// That a directory has a file by a name, if all three are known.
     Name,
     Removal,
     Rename,
     Link,
     Listing,
     Root,
+    Layout,
 }
 
-/// What a procedure's word means.
+/// The meaning of a procedure's word.
 #[derive(Clone, Copy)]
 struct Op {
-    /// The word that it is counted under.
+    /// The word under which it is counted.
     counted: u32,
     shows: Shows,
     reads: bool,
     writes: bool,
+    /// Whether clients of pNFS send it to data servers.
+    on_data: bool,
 }
 
-/// Takes operations in the order of their replies, gives the counts of periods as they pass.
+/// Takes operations in the order of their replies, and gives the counts of periods as they pass.
 pub struct Counter {
     plan: Plan,
     periods: Periods,
     early: Early,
-    /// When the earliest of [`Counter::early`] has passed.
+    /// When the earliest period in [`Counter::early`] passes.
     settles: i64,
     rows: Rows,
     back: Rows,
     tree: Tree,
+    data: DataHandles,
     files: Files,
     hosts: Interner,
     ops: Interner,
@@ -59,7 +64,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// Counts by a plan.
+    /// Returns a counter for a plan.
     pub fn new(plan: Plan) -> Counter {
         Counter {
             periods: Periods::new(plan.period, 0),
@@ -68,6 +73,7 @@ impl Counter {
             rows: Rows::new(plan.by, plan.period),
             back: Rows::new(plan.by, plan.period),
             tree: Tree::default(),
+            data: DataHandles::default(),
             files: Files::default(),
             hosts: Interner::default(),
             ops: Interner::default(),
@@ -109,9 +115,9 @@ impl Counter {
         self.close(i64::MAX);
     }
 
-    /// Gives what was counted up to now, of periods that have not passed, too, under the paths that
-    /// are known. Where others come to be known before a period has passed, it is taken back
-    /// ([`Counter::take_back`]) and given again.
+    /// Gives the counts so far, even of open periods, under the paths known now. If other paths
+    /// become known before a period has passed, its counts are taken back ([`Counter::take_back`])
+    /// and given again.
     pub fn show(&mut self) {
         if !self.tells_paths() {
             return self.close(i64::MAX);
@@ -127,57 +133,59 @@ impl Counter {
         self.tree.turn();
     }
 
-    /// Of more than `most` files, forgets all but half as many that were used last, and those of
-    /// which something may be given again; returns how many. They have no path until the traffic
-    /// shows one again. Forgets nothing while something was counted and not shown, or files are
+    /// Beyond `most` files, drops all but half as many that were used last and those with counts
+    /// that may be given again; returns the number dropped. They have no path until the traffic
+    /// shows one again. Drops nothing while there are counts that were not shown, or files are
     /// mapped.
     pub fn forget(&mut self, most: usize) -> usize {
         let counting = self.periods.first_end() < i64::MAX;
-        if counting || self.plan.files || !self.tree.is_beyond(most) {
+        let beyond = self.tree.is_beyond(most) || self.data.len() > most;
+        if counting || self.plan.files || !beyond {
             return 0;
         }
         let numbers = self.tree.keep(most / 2, self.early.files());
         self.early.renumber(&numbers);
+        self.data.renumber(&numbers);
         numbers.len() - self.tree.len()
     }
 
-    /// How many files are known.
+    /// The number of known files.
     pub fn known(&self) -> usize {
         self.tree.len()
     }
 
-    /// The rows that were given before, and are taken back.
+    /// The rows that were given before and are taken back.
     pub fn take_back(&mut self) -> Result<RecordBatch, ArrowError> {
         self.back.take()
     }
 
-    /// The rows of the periods that have passed since the last time.
+    /// The rows of the periods that have passed since the last call.
     pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         self.rows.take()
     }
 
-    /// How many rows wait to be taken.
+    /// The number of rows pending.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether a period was given more than once, because operations came late: rows of the same
+    /// Whether a period was given more than once, because of late operations: rows with the same
     /// keys must then be merged.
     pub fn again(&self) -> bool {
         self.again
     }
 
-    /// The files that were seen since the last time; a file may be given again.
+    /// The files seen since the last call; a file may be given again.
     pub fn take_files(&mut self) -> Result<RecordBatch, ArrowError> {
         self.files.take(&self.tree, &self.hosts)
     }
 
-    /// How many files wait to be taken.
+    /// The number of files pending.
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// The last paths of files, by number, and whether they have it still.
+    /// The last paths of files, by number, and whether they still have them.
     pub fn paths(&self, ids: &[NodeId]) -> (StringArray, BooleanArray) {
         let mut paths = Paths::new(&self.tree);
         let (mut found, mut gone) = (Vec::new(), Vec::new());
@@ -190,7 +198,7 @@ impl Counter {
         (StringArray::from_iter_values(found), BooleanArray::from(gone))
     }
 
-    /// Learns the words that a batch has brought.
+    /// Learns the words of a batch.
     fn learn_words(&mut self) {
         for word in &self.ops.names()[self.meanings.len()..] {
             let listed = self.plan.ops.as_ref().is_none_or(|ops| ops.iter().any(|op| op == word));
@@ -200,11 +208,13 @@ impl Counter {
                 "link" => Shows::Link,
                 "readdir" | "readdirplus" => Shows::Listing,
                 "fsinfo" => Shows::Root,
+                "layoutget" => Shows::Layout,
                 _ => Shows::Name,
             };
             let counted = self.counted.intern(if listed { word } else { OTHER });
             let (reads, writes) = (word == "read", word == "write");
-            self.meanings.push(Op { counted, shows, reads, writes });
+            let on_data = reads || writes || word == "read_plus" || word == "commit";
+            self.meanings.push(Op { counted, shows, reads, writes, on_data });
         }
         for host in &self.hosts.names()[self.wanted_hosts.len()..] {
             let wanted = self.plan.clients.as_ref().is_none_or(|list| list.contains(host));
@@ -212,7 +222,7 @@ impl Counter {
         }
     }
 
-    /// The keys of a row; none if it is not to be counted.
+    /// The keys of a row; none if it is not counted.
     #[inline]
     fn key(&self, columns: &Columns, row: usize, op: Op, object: NodeId) -> Option<Key> {
         let client = columns.clients.as_ref().map_or(0, |clients| clients[row]);
@@ -242,7 +252,7 @@ impl Counter {
         })
     }
 
-    /// Learns what a row shows of the hierarchy; returns the file that it counts for.
+    /// Learns the hierarchy shown by a row; returns the file that the row counts for.
     fn observe(
         &mut self,
         names: &Names,
@@ -252,6 +262,12 @@ impl Counter {
         status: Option<u32>,
         now: i64,
     ) -> NodeId {
+        if let Some(file) = self.data_file(names, row, server, op) {
+            if self.plan.files {
+                self.files.see(file, now);
+            }
+            return file;
+        }
         let Some(fh) = Names::node(names.fh, row, server, &mut self.tree) else {
             return NONE;
         };
@@ -272,7 +288,28 @@ impl Counter {
         object
     }
 
-    /// Learns the names that a successful operation shows.
+    /// The file whose data an operation reads or writes at a data server.
+    #[inline]
+    fn data_file(&self, names: &Names, row: usize, server: u32, op: Op) -> Option<NodeId> {
+        let handle = bytes(names.fh, row).filter(|_| op.on_data)?;
+        let file = self.data.file(handle)?;
+        let own = self.tree.server(file) == server && self.tree.handle(file) == handle;
+        (!own).then_some(file)
+    }
+
+    /// Learns the data-server handles of a file. A layout without any means the file's own.
+    fn lay_out(&mut self, names: &Names, row: usize, fh: NodeId) {
+        let Some(handles) = names.layout(row) else {
+            return;
+        };
+        let mut handles = handles.peekable();
+        if handles.peek().is_none() {
+            self.data.add(self.tree.handle(fh), fh);
+        }
+        handles.for_each(|handle| self.data.add(handle, fh));
+    }
+
+    /// Learns the names in a successful operation.
     fn names(
         &mut self,
         names: &Names,
@@ -286,6 +323,7 @@ impl Counter {
         let name = bytes(names.name, row);
         match (shows, name, bytes(names.name2, row), fh2, new) {
             (Shows::Root, ..) => self.tree.root(fh),
+            (Shows::Layout, ..) => self.lay_out(names, row, fh),
             (Shows::Name, Some(name), _, _, Some(new)) => self.tree.name(fh, name, new),
             (Shows::Removal, Some(name), ..) => self.tree.remove(fh, name),
             (Shows::Link, Some(name), _, Some(dir), _) => self.tree.name(dir, name, fh),
@@ -309,7 +347,7 @@ impl Counter {
         }
     }
 
-    /// Learns the attributes that a reply shows.
+    /// Learns the attributes in a reply.
     fn attributes(
         &mut self,
         names: &Names,
@@ -353,8 +391,8 @@ impl Counter {
         self.early.first().map_or(i64::MAX, |start| start.saturating_add(self.periods.length))
     }
 
-    /// Makes rows of what was counted in a period, and of what was given of it under other paths;
-    /// keeps it if more may come to be known.
+    /// Makes rows of a period's counts, and takes back those given under other paths; keeps the
+    /// period if more may become known.
     fn give(&mut self, start: i64, mut cells: Cells, keep: bool) {
         let by = self.plan.by;
         let mut paths = Paths::new(&self.tree);
@@ -391,7 +429,7 @@ fn count(tally: &mut Tally, columns: &Columns, row: usize, op: Op) {
         if op.reads {
             *bytes_read += get(columns.reply_count, row).map_or(0, u64::from);
         } else if op.writes {
-            // the reply of version 2 does not say how many bytes were written
+            // the reply of version 2 lacks the bytes written
             let count = get(columns.reply_count, row).or(get(columns.count, row));
             *bytes_written += count.map_or(0, u64::from);
         }
@@ -407,12 +445,12 @@ fn count(tally: &mut Tally, columns: &Columns, row: usize, op: Op) {
     }
 }
 
-/// Counts by file number become counts by path, of the file and of the directories above it.
+/// Converts counts by file number to counts by path, of the file and of the directories above it.
 fn resolved(cells: Cells, by: By, tree: &Tree, paths: &mut Paths) -> Cells {
     let cells = match by.file {
         true => cells,
         false => {
-            // first those of a directory's files together, as there are fewer directories
+            // first sum the files of a directory, as there are fewer directories
             let mut found = Cells::new();
             for (key, tally) in cells {
                 add(&mut found, Key { file: tree.nearest_directory(key.file), ..key }, tally);

@@ -1,4 +1,4 @@
-//! The file map: what was last seen of each file.
+//! The file map: the last state seen of each file.
 
 use super::columns::Attributes;
 use super::tree::{NodeId, Tree};
@@ -11,7 +11,7 @@ use birthmark_trace::message::Interner;
 use hashbrown::HashMap;
 use std::sync::Arc;
 
-/// What is known of a file; none where it was not shown.
+/// The known attributes of a file; none if not shown.
 #[derive(Clone, Copy, Debug, Default)]
 struct File {
     ftype: Option<u8>,
@@ -23,25 +23,25 @@ struct File {
     seen: i64,
 }
 
-/// The files that were seen since the last time they were taken.
+/// The files seen since they were last taken.
 #[derive(Default)]
 pub struct Files {
     files: HashMap<NodeId, File>,
 }
 
 impl Files {
-    /// How many there are.
+    /// The number of files.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Notes that a file was seen.
+    /// Records a sighting of a file.
     pub fn see(&mut self, id: NodeId, at: i64) {
         let file = self.files.entry(id).or_default();
         file.seen = file.seen.max(at);
     }
 
-    /// Notes the attributes of a file.
+    /// Records the attributes of a file.
     pub fn learn(&mut self, id: NodeId, at: i64, shown: &Attributes, row: usize) {
         let file = self.files.entry(id).or_default();
         file.ftype = get(shown.ftype, row).or(file.ftype);
@@ -55,7 +55,7 @@ impl Files {
         file.seen = file.seen.max(at);
     }
 
-    /// Takes them, with their numbers.
+    /// Takes the files, with their numbers.
     pub fn take(&mut self, tree: &Tree, hosts: &Interner) -> Result<RecordBatch, ArrowError> {
         let mut files: Vec<(NodeId, File)> = self.files.drain().collect();
         files.sort_unstable_by_key(|(id, _)| *id);

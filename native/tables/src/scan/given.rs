@@ -1,8 +1,8 @@
-//! Counts that were given before their period had passed, under the paths that files had then.
+//! Counts given before their period had passed, under the paths known then.
 //!
-//! A scan looks a minute further before it says what a file's path is. Who cannot wait for that is
-//! given the counts under the paths that are known; where others come to be known within that
-//! minute, the counts are taken back, and given again. So in the end they are those of a scan.
+//! A scan waits for a minute before it decides on a file's path. A live display cannot wait, so it
+//! gets the counts under the paths known now. If other paths become known within that minute, the
+//! counts are taken back, and given again. So the final counts equal those of a scan.
 
 use super::cells::{By, Cells, Key, Tally};
 use super::paths::{above, Paths};
@@ -10,28 +10,27 @@ use super::tree::{NodeId, Tree};
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
-/// What was given of a file in a period.
+/// The counts given for a file in a period.
 struct Given {
     under: Under,
     cells: Vec<(Key, Tally)>,
 }
 
-/// The path of a file, and that of the directory that it lies in, or is; what rows are not told
-/// apart by is empty.
+/// The path of a file, and that of its directory, or of itself; unused keys are empty.
 #[derive(PartialEq, Eq)]
 struct Under {
     file: Box<str>,
     directory: Box<str>,
 }
 
-/// What was given of periods that have not passed, by the time at which they begin.
+/// The counts given for open periods, by their begin.
 #[derive(Default)]
 pub struct Early {
     periods: BTreeMap<i64, HashMap<NodeId, Given>>,
 }
 
 impl Early {
-    /// When the earliest period begins.
+    /// The begin of the earliest period.
     pub fn first(&self) -> Option<i64> {
         self.periods.keys().next().copied()
     }
@@ -41,12 +40,12 @@ impl Early {
         self.periods.range(..=until).map(|(start, _)| *start)
     }
 
-    /// Forgets a period.
+    /// Drops a period.
     pub fn pass(&mut self, start: i64) {
         self.periods.remove(&start);
     }
 
-    /// Keeps what is given of a period under the paths that are known now.
+    /// Records the counts given for a period under the current paths.
     pub fn keep(&mut self, start: i64, cells: &Cells, by: By, tree: &Tree, paths: &mut Paths) {
         let period = self.periods.entry(start).or_default();
         for (key, tally) in cells {
@@ -58,7 +57,7 @@ impl Early {
         }
     }
 
-    /// What is to be taken back of a period, by path, and, by file, what is to be given again.
+    /// The counts to take back for a period, by path, and, by file, those to give again.
     pub fn moved(&mut self, start: i64, by: By, tree: &Tree, paths: &mut Paths) -> (Cells, Cells) {
         let (mut back, mut again) = (Cells::new(), Cells::new());
         let Some(period) = self.periods.get_mut(&start) else {
@@ -81,12 +80,12 @@ impl Early {
         (back, again)
     }
 
-    /// The files of which something is kept.
+    /// The files with recorded counts.
     pub fn files(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.periods.values().flat_map(|period| period.keys().copied())
     }
 
-    /// Calls files by new numbers.
+    /// Renumbers files.
     pub fn renumber(&mut self, numbers: &[NodeId]) {
         let new = |id: NodeId| numbers.get(id as usize).copied().unwrap_or(id);
         for period in self.periods.values_mut() {
@@ -99,7 +98,7 @@ impl Early {
     }
 }
 
-/// The files of a period that may have moved since it was looked through: all, where a directory has.
+/// The files of a period that may have moved since the last check: all, if a directory has.
 fn candidates(period: &HashMap<NodeId, Given>, tree: &Tree) -> Vec<NodeId> {
     match tree.moved().iter().any(|id| tree.is_directory(*id)) {
         true => period.keys().copied().collect(),
@@ -117,7 +116,7 @@ impl Under {
         Under { file: own, directory: path(by.directory, tree.nearest_directory(file)) }
     }
 
-    /// Adds what was given under it.
+    /// Adds the counts given under it.
     fn add(&self, by: By, (key, tally): (&Key, &Tally), to: &mut Cells, paths: &mut Paths) {
         let mut number =
             |wanted: bool, path: &str| if wanted { paths.words.intern(path) } else { 0 };

@@ -1,11 +1,11 @@
-//! How long replies took, in buckets whose counts can be added.
+//! Histograms of latencies, whose buckets can be added.
 
 /// Buckets in each doubling, as a power of two: 32, so that a bucket is no wider than 1/32 of its
 /// lower bound.
 const BITS: u32 = 5;
 /// Values below this have a bucket each.
 const EXACT: u64 = 2 << BITS;
-/// More buckets than this are kept in an array.
+/// More buckets than this are stored in an array.
 const FEW: usize = 24;
 
 /// The bucket of a value.
@@ -36,8 +36,7 @@ fn high(bucket: usize) -> u64 {
     }
 }
 
-/// Counts by bucket: a short list while few buckets have any, as in a table by file, else an
-/// array.
+/// Counts by bucket: a short list for few buckets, as in a table by file, else an array.
 #[derive(Clone, Debug)]
 pub enum Histogram {
     /// Buckets and counts, in the order of the buckets.
@@ -91,7 +90,7 @@ impl Histogram {
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub fn total(&self) -> u64 {
         let mut total = 0;
         self.counts(|_, count| total += count);

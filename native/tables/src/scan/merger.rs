@@ -1,4 +1,4 @@
-//! Counts added up: rows of a scan's table, into wider periods and fewer keys.
+//! Sums rows of a scan's table, into wider periods and fewer keys.
 
 use super::cells::{By, Key, Periods, Tally, SUMS};
 use super::histogram::bucket;
@@ -12,7 +12,7 @@ use birthmark_trace::message::Interner;
 
 type U64<'a> = &'a PrimitiveArray<UInt64Type>;
 
-/// Takes rows in any order, gives sums.
+/// Takes rows in any order, and gives sums.
 pub struct Merger {
     by: By,
     periods: Periods,
@@ -23,7 +23,7 @@ pub struct Merger {
 }
 
 impl Merger {
-    /// Adds rows up by keys, in periods one of which begins at `origin`.
+    /// Returns a merger by keys, with periods one of which begins at `origin`.
     pub fn new(by: By, period: i64, origin: i64) -> Merger {
         let (hosts, paths, ops) = Default::default();
         let (periods, rows) = (Periods::new(period, origin), Rows::new(by, period));
@@ -48,11 +48,11 @@ impl Merger {
             self.rows.add(start, &cells, words);
         }
         if self.periods.first_end() == i64::MAX {
-            self.paths = Interner::default(); // no open period has any
+            self.paths = Interner::default(); // no open period has paths
         }
     }
 
-    /// The rows made since the last time.
+    /// The rows made since the last call.
     pub fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         self.rows.take()
     }

@@ -1,9 +1,10 @@
-//! Operation counts per period, for any combination of keys, and the file map: what Ellard's
-//! `nfsscan` and `ns_timeagg` did (thesis 3.6.2 and 3.6.3).
+//! Operation counts per period, for any combination of keys, and the file map: the function of
+//! Ellard's `nfsscan` and `ns_timeagg` (thesis 3.6.2 and 3.6.3).
 
 mod cells;
 mod columns;
 mod counter;
+mod data_handles;
 mod files;
 mod given;
 mod histogram;
@@ -18,21 +19,21 @@ pub use merger::Merger;
 
 use hashbrown::HashSet;
 
-/// How long after its end a period is kept open, in microseconds of the trace's time: a call
-/// without a reply comes so late.
+/// How long a period stays open after its end, in microseconds of the trace's time: the delay of a
+/// call without a reply.
 const LATE: i64 = birthmark_trace::message::WINDOW;
 
-/// The word for procedures that are not counted apart.
+/// The word for procedures without rows of their own.
 const OTHER: &str = "other";
 
-/// What to count.
+/// The parameters of a count.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The length of a period, in microseconds.
     pub period: i64,
-    /// What rows are told apart by.
+    /// The keys that distinguish rows.
     pub by: By,
-    /// The procedures that have rows of their own; all if there is no list.
+    /// The procedures with rows of their own; all if there is no list.
     pub ops: Option<Vec<String>>,
     /// Whether to keep the file map.
     pub files: bool,

@@ -1,9 +1,9 @@
 //! Paths of files, as text.
 //!
-//! The directory that the first client of a server mounts is `/`, that of a later mount that lies
-//! nowhere below is `[HASH]`. What has no known parent lies in `?`, as `?/HASH`. HASH is of its
-//! handle, and the same in every scan. In names, bytes that are not UTF-8, control characters,
-//! `\` and `/` are written `\xNN`.
+//! The directory that the first client of a server mounts is `/`; a later mount that is not below
+//! it is `[HASH]`. A file without a known parent is `?/HASH`. HASH is the handle's, the same in
+//! every scan. In names, bytes that are not UTF-8, control characters, `\` and `/` are written
+//! `\xNN`.
 
 use super::tree::{NodeId, Tree, NONE};
 use birthmark_trace::message::Interner;
@@ -12,10 +12,10 @@ use hashbrown::HashMap;
 use std::fmt::Write;
 use std::hash::Hasher;
 
-/// Where what has no known parent lies.
+/// The directory of files without a known parent.
 pub const UNKNOWN: &str = "?";
 
-/// The paths of some files while no name changes.
+/// The paths of files, valid while no name changes.
 pub struct Paths<'a> {
     tree: &'a Tree,
     known: HashMap<NodeId, u32>,
@@ -25,7 +25,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// No paths so far.
+    /// Returns an empty table.
     pub fn new(tree: &'a Tree) -> Paths<'a> {
         Paths { tree, known: HashMap::new(), chain: Vec::new(), words: Interner::default() }
     }
@@ -105,7 +105,7 @@ pub fn above(path: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A hash that never changes: FNV-1a, 64 bits.
+/// A stable hash: FNV-1a, 64 bits.
 fn fnv(bytes: &[u8]) -> u64 {
     let mut hasher = FnvHasher::default();
     hasher.write(bytes);

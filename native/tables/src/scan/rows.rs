@@ -1,4 +1,4 @@
-//! The rows of a scan's table (`data/scan/tables.py` says what its columns mean).
+//! The rows of a scan's table (`data/scan/tables.py` documents the columns).
 
 use super::cells::{By, Cells, Key, Tally, SUMS};
 use super::histogram::low;
@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, Fields};
 use birthmark_trace::message::Interner;
 use std::sync::Arc;
 
-/// The words that stand for a key's numbers.
+/// The words for a key's numbers.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Words<'a> {
@@ -20,7 +20,7 @@ pub struct Words<'a> {
     pub ops: &'a Interner,
 }
 
-/// Rows that wait to be taken.
+/// Pending rows.
 pub struct Rows {
     by: By,
     seconds: f64,
@@ -42,7 +42,7 @@ pub fn bucket_fields() -> Fields {
 }
 
 impl Rows {
-    /// No rows, of periods of so many microseconds.
+    /// Returns an empty list, for periods of `length` microseconds.
     pub fn new(by: By, length: i64) -> Rows {
         let item = Field::new("item", DataType::Struct(bucket_fields()), false);
         let buckets = StructBuilder::from_fields(bucket_fields(), 0);
@@ -59,7 +59,7 @@ impl Rows {
         }
     }
 
-    /// How many wait.
+    /// The number of rows pending.
     pub fn len(&self) -> usize {
         self.times.len()
     }

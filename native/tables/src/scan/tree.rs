@@ -1,4 +1,4 @@
-//! The file system hierarchy, as the names in calls and replies show it (thesis 3.6.2).
+//! The file system hierarchy, as shown by the names in calls and replies (thesis 3.6.2).
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use std::hash::BuildHasher;
@@ -7,13 +7,13 @@ use std::hash::BuildHasher;
 pub type NodeId = u32;
 /// No file or directory.
 pub const NONE: NodeId = NodeId::MAX;
-/// Deeper hierarchies are cut: what hangs below has no known parent. It ends loops, too.
+/// Deeper hierarchies are cut: objects below have no known parent. This also ends loops.
 const DEEPEST: usize = 256;
 
-/// So many bytes a long name and a long handle take.
+/// The bytes of a long name and a long handle.
 const LONG: usize = 400;
 
-/// Where bytes begin in [`Tree::heap`], after four that hold their length.
+/// The offset of bytes in [`Tree::heap`], after four that hold their length.
 type Text = u64;
 
 #[derive(Clone, Copy)]
@@ -22,23 +22,23 @@ struct Node {
     name: Text,
     server: u32,
     parent: NodeId,
-    /// The stretch in which it was used last.
+    /// The interval in which it was last used.
     used: u32,
-    /// The stretch in which its place was learnt: what its path, and those below, are made of.
+    /// The interval in which its place was learnt, which determines the paths of it and below it.
     placed: u32,
     flags: u8,
 }
 
 /// Flags of a node: it is a directory.
 const DIRECTORY: u8 = 1;
-/// Its name was removed, or is another file's now.
+/// Its name was removed, or given to another file.
 const GONE: u8 = 2;
-/// A client mounted it, first of this server.
+/// A client mounted it, as the first of this server.
 const FIRST_ROOT: u8 = 4;
 /// A client mounted it.
 const ROOT: u8 = 8;
 
-/// Files by their handles, each with the name that it was last known by.
+/// Files by their handles, each with its last known name.
 #[derive(Default)]
 pub struct Tree {
     nodes: Vec<Node>,
@@ -47,13 +47,13 @@ pub struct Tree {
     names: HashTable<NodeId>,
     roots: HashMap<u32, NodeId>,
     hasher: DefaultHashBuilder,
-    /// The number of the stretch of time that passes, from one [`Tree::turn`] to the next.
+    /// The number of the current interval, from one [`Tree::turn`] to the next.
     now: u32,
     moved: Vec<NodeId>,
 }
 
 impl Tree {
-    /// The file of a handle, which need not have been seen before.
+    /// The file of a handle, added if it is new.
     pub fn node(&mut self, server: u32, fh: &[u8]) -> NodeId {
         let hash = self.hasher.hash_one((server, fh));
         let (nodes, heap, hasher) = (&self.nodes, &self.heap, &self.hasher);
@@ -85,13 +85,13 @@ impl Tree {
         id
     }
 
-    /// Notes that a file is a directory.
+    /// Marks a file as a directory.
     #[inline]
     pub fn directory(&mut self, id: NodeId) {
         self.flag(id, DIRECTORY);
     }
 
-    /// Notes that a directory is what a client has mounted.
+    /// Marks a directory as mounted by a client.
     pub fn root(&mut self, id: NodeId) {
         self.flag(id, DIRECTORY | ROOT);
         if *self.roots.entry(self.server(id)).or_insert(id) == id {
@@ -99,7 +99,7 @@ impl Tree {
         }
     }
 
-    /// Notes that a directory has a file by a name.
+    /// Records that a directory has a file by a name.
     pub fn name(&mut self, parent: NodeId, name: &[u8], id: NodeId) {
         self.directory(parent);
         if matches!(name, b"" | b"." | b"..") {
@@ -110,7 +110,7 @@ impl Tree {
             return;
         }
         if node.flags & DIRECTORY != 0 && self.is_within(parent, id) {
-            return; // nothing lies below itself: one of the two was misread
+            return; // nothing is below itself: one of the two was misread
         }
         self.forget_name(id);
         self.remove(parent, name);
@@ -124,18 +124,18 @@ impl Tree {
         self.names.insert_unique(rehash(&id), id, rehash);
     }
 
-    /// Notes that a name is gone. The file is still known by it.
+    /// Records the removal of a name. The file is still known by it.
     pub fn remove(&mut self, parent: NodeId, name: &[u8]) {
         if let Some(id) = self.named(parent, name) {
             self.forget_name(id);
         }
     }
 
-    /// Notes that a name became another.
+    /// Records a rename.
     pub fn rename(&mut self, (from, old): (NodeId, &[u8]), (to, new): (NodeId, &[u8])) {
         match self.named(from, old) {
             Some(id) => self.name(to, new, id),
-            None => self.remove(to, new), // by a file that was never seen
+            None => self.remove(to, new), // replaced by an unseen file
         }
     }
 
@@ -177,7 +177,7 @@ impl Tree {
         }
     }
 
-    /// A file's name in the directory above it.
+    /// A file's name in its directory.
     pub fn name_of(&self, id: NodeId) -> &[u8] {
         text(&self.heap, self.nodes[id as usize].name)
     }
@@ -188,24 +188,24 @@ impl Tree {
         (flags & FIRST_ROOT != 0, flags & ROOT != 0)
     }
 
-    /// How many files are known.
+    /// The number of known files.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Begins another stretch of time.
+    /// Begins another interval.
     pub fn turn(&mut self) {
         self.now += 1;
         self.moved.clear();
     }
 
-    /// The files that were known before this stretch of time, whose place was learnt in it.
+    /// The files known before this interval whose place was learnt in it.
     pub fn moved(&self) -> &[NodeId] {
         &self.moved
     }
 
-    /// Whether the place of a file, or of a directory above it, was learnt in this stretch of time:
-    /// its path may have become another.
+    /// Whether the place of a file, or of a directory above it, was learnt in this interval: its
+    /// path may have changed.
     pub fn is_moved(&self, id: NodeId) -> bool {
         let (mut at, mut depth) = (id, 0);
         while at != NONE && depth < DEEPEST {
@@ -218,16 +218,16 @@ impl Tree {
         false
     }
 
-    /// Whether more is known than of so many files with long names, or more files than that.
+    /// Whether memory exceeds that of `most` files with long names, or there are more files.
     pub fn is_beyond(&self, most: usize) -> bool {
         self.nodes.len() > most || self.heap.len() > most.saturating_mul(LONG)
     }
 
-    /// Forgets all files but the `most` that were used last, those in `needed`, what was mounted,
+    /// Drops all files except the `most` that were used last, those in `needed`, the mounted ones,
     /// and the directories above them. Returns the new numbers of files by their old ones, with
-    /// [`NONE`] for those forgotten.
+    /// [`NONE`] for dropped files.
     pub fn keep(&mut self, most: usize, needed: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
-        let mut kept = vec![false; self.nodes.len()];
+        let mut keeps = vec![false; self.nodes.len()];
         let mut by_use: Vec<NodeId> = (0..self.nodes.len() as NodeId).collect();
         by_use.sort_unstable_by_key(|id| std::cmp::Reverse(self.nodes[*id as usize].used));
         by_use.truncate(most);
@@ -235,14 +235,14 @@ impl Tree {
         let mounted = ids.filter(|id| self.roots(*id).1);
         for id in by_use.into_iter().chain(needed).chain(mounted) {
             let mut at = id;
-            while at != NONE && !std::mem::replace(&mut kept[at as usize], true) {
+            while at != NONE && !std::mem::replace(&mut keeps[at as usize], true) {
                 at = self.nodes[at as usize].parent;
             }
         }
         let mut next = 0..;
-        let numbers: Vec<NodeId> = kept
+        let numbers: Vec<NodeId> = keeps
             .iter()
-            .map(|kept| if *kept { next.next().unwrap_or(NONE) } else { NONE })
+            .map(|keep| if *keep { next.next().unwrap_or(NONE) } else { NONE })
             .collect();
         self.renumber(&numbers);
         numbers
@@ -277,7 +277,7 @@ impl Tree {
         }
     }
 
-    /// Sets flags; those that are new may change a path.
+    /// Sets flags; new flags may change a path.
     fn flag(&mut self, id: NodeId, flags: u8) {
         let node = &mut self.nodes[id as usize];
         if node.flags & flags != flags {
@@ -286,7 +286,7 @@ impl Tree {
         }
     }
 
-    /// Notes that the place of a file was learnt.
+    /// Records that the place of a file was learnt.
     fn place(&mut self, id: NodeId) {
         let node = &mut self.nodes[id as usize];
         if std::mem::replace(&mut node.placed, self.now) < self.now {
@@ -309,7 +309,7 @@ impl Tree {
         self.names.find(hash, same).copied()
     }
 
-    /// Takes a file's name from the index.
+    /// Removes a file's name from the index.
     fn forget_name(&mut self, id: NodeId) {
         let node = &mut self.nodes[id as usize];
         if node.parent == NONE || node.flags & GONE != 0 {
@@ -349,7 +349,7 @@ fn text(heap: &[u8], at: Text) -> &[u8] {
 mod tests {
     use super::*;
 
-    /// A tree with `/d/f` of the first mount, and as many other files beside it.
+    /// A tree with `/d/f` of the first mount, and `others` more files.
     fn tree(others: u32) -> (Tree, NodeId, NodeId, NodeId) {
         let mut tree = Tree::default();
         let [root, dir, file] = [b"r", b"d", b"f"].map(|fh| tree.node(0, fh));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_were_used_last_are_kept_with_all_above_them() {
+    fn the_last_used_files_stay_with_all_directories_above() {
         let (mut tree, root, dir, file) = tree(100);
         tree.turn();
         assert_eq!(tree.node(0, b"f"), file);

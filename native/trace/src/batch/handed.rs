@@ -1,8 +1,8 @@
-//! Rows that were handed on as soon as they were there, and whose counters may still change.
+//! Rows that were handed on at once, and whose counters may still change.
 //!
-//! A retransmission that comes late is counted in the row of its call as long as that waits in a
-//! batch ([`super::Batches::take`]). So that a trace that is followed gives the same rows as one
-//! that is read, what was handed on changes for as long.
+//! A late retransmission is counted in the row of its call while that is pending in a batch
+//! ([`super::Batches::take`]). Rows handed on remain open for the same time, so that following a
+//! trace gives the same rows as reading it.
 
 use crate::schema::Column;
 use arrow_array::types::UInt32Type;
@@ -11,36 +11,53 @@ use arrow_schema::ArrowError;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// The bytes of an added count.
+const ADDED: usize = 32;
+
 /// Rows that were handed on together.
 struct Piece {
     /// The number of their batch.
     number: u64,
     /// The number of the first.
     first: u64,
-    /// The trace's time then.
+    /// The trace's time at that moment.
     clock: i64,
     rows: RecordBatch,
-    /// What was added since: to which counter of which row, counted over all batches.
+    /// Later additions: the counter and the row, counted over all batches.
     added: Vec<(Column, u64)>,
+    /// The bytes of the rows.
+    memory: usize,
 }
 
-/// What was handed on and is not yet settled.
+/// The pieces that are not settled yet.
 #[derive(Default)]
 pub struct Handed {
     pieces: VecDeque<Piece>,
     next: u64,
+    /// The bytes of all pieces.
+    pub memory: usize,
+    /// The limit of these bytes.
+    most: usize,
+    /// Rows that were settled early.
+    pub evicted: u64,
 }
 
 impl Handed {
-    /// Keeps rows of the batch of that number.
-    pub fn push(&mut self, number: u64, clock: i64, rows: &RecordBatch) {
-        let (first, rows) = (self.next, rows.clone());
-        self.next += rows.num_rows() as u64;
-        self.pieces.push_back(Piece { number, first, clock, rows, added: Vec::new() });
+    /// Applies a limit in bytes from now on.
+    pub fn limit(&mut self, most: usize) {
+        self.most = most;
     }
 
-    /// Adds one to a counter of a row; false if that is settled. `open` is the number of the
-    /// batch that is being filled.
+    /// Stores rows of a batch, with their bytes.
+    pub fn push(&mut self, number: u64, clock: i64, rows: &RecordBatch, memory: usize) {
+        let (first, rows) = (self.next, rows.clone());
+        self.next += rows.num_rows() as u64;
+        self.memory += memory;
+        self.pieces.push_back(Piece { number, first, clock, rows, added: Vec::new(), memory });
+    }
+
+    /// Adds one to a counter of a row; returns false if the row is settled. `open` is the number of
+    /// the batch being filled.
     pub fn add(&mut self, column: Column, row: u64, open: u64) -> bool {
         let behind = self.pieces.partition_point(|piece| piece.first <= row);
         let piece = behind.checked_sub(1).and_then(|at| self.pieces.get_mut(at));
@@ -48,14 +65,24 @@ impl Handed {
             return false;
         };
         piece.added.push((column, row));
+        piece.memory += ADDED;
+        self.memory += ADDED;
         true
     }
 
-    /// Takes the pieces that are settled.
+    /// Takes the settled pieces, and the oldest surplus ones.
     pub fn settled(&mut self, open: u64, until: i64) -> Result<Vec<RecordBatch>, ArrowError> {
-        let settled = |piece: &&Piece| piece.number + 1 < open || piece.clock < until;
-        let count = self.pieces.iter().take_while(settled).count();
-        self.pieces.drain(..count).map(Piece::finish).collect()
+        let mut settled = Vec::new();
+        while let Some(first) = self.pieces.front() {
+            let due = first.number + 1 < open || first.clock < until;
+            if !due && self.memory <= self.most {
+                break;
+            }
+            self.evicted += if due { 0 } else { first.rows.num_rows() as u64 };
+            self.memory -= first.memory;
+            settled.extend(self.pieces.pop_front().map(Piece::finish));
+        }
+        settled.into_iter().collect()
     }
 }
 

@@ -74,7 +74,7 @@ fn entries_stay_with_their_rows() {
 }
 
 #[test]
-fn a_late_retransmission_reaches_the_batch_kept_back() {
+fn a_late_retransmission_reaches_the_batch_held_back() {
     let mut batches = Batches::default();
     let fields = Fields::default();
     let first = row(&mut batches, 1, &fields);
@@ -93,7 +93,7 @@ fn a_late_retransmission_reaches_the_batch_kept_back() {
 fn few_rows_that_are_handed_on_take_the_memory_of_few() {
     let mut batches = Batches::default();
     row(&mut batches, 1, &Fields::default());
-    let few = batches.hand_on(&hosts(), 1).unwrap().unwrap();
+    let few = batches.take_partial(&hosts(), 1).unwrap().unwrap();
     assert_eq!(few.num_rows(), 1);
     assert!(few.get_array_memory_size() < 100 * COLUMNS.len() * 8);
 }
@@ -114,7 +114,7 @@ fn behind_a_piece_there_is_place_for_about_as_many_rows_and_more_may_come() {
     assert!(places(&batches).iter().all(|place| *place == BATCH_ROWS));
     let mut before = 0..1;
     for rows in [1000, 300, 5, 3] {
-        let piece = batches.hand_on(&hosts(), 0).unwrap().unwrap();
+        let piece = batches.take_partial(&hosts(), 0).unwrap().unwrap();
         let times = piece.column_by_name("time").unwrap();
         let times = times.as_primitive::<TimestampMicrosecondType>().values();
         assert_eq!(times.to_vec(), before.clone().map(|row| row as i64).collect::<Vec<_>>());
@@ -128,4 +128,37 @@ fn behind_a_piece_there_is_place_for_about_as_many_rows_and_more_may_come() {
         }
         before = first..first + rows;
     }
+}
+
+#[test]
+fn a_batch_of_listings_ends_at_its_share_of_bytes() {
+    let mut batches = Batches::default();
+    batches.limit(Budget::new(1000 * 1024));
+    let mut listing = Fields::default();
+    for _ in 0..20 {
+        listing.entry();
+        listing.entry_text(EntryColumn::Name, &[b'n'; 255]);
+    }
+    let rows = (0..100).take_while(|_| {
+        row(&mut batches, 1, &listing);
+        !batches.is_full()
+    });
+    let most = Budget::new(1000 * 1024).share(Part::Batch);
+    assert_eq!(rows.count() + 1, most.div_ceil(20 * (255 + ENTRY)));
+}
+
+#[test]
+fn rows_that_were_handed_on_settle_early_when_they_take_more_than_their_share() {
+    let mut batches = Batches::default();
+    batches.limit(Budget::new(4_000_000));
+    for number in 0..100 {
+        let mut fields = Fields::default();
+        fields.text(Column::Name, &[b'n'; 8192]);
+        row(&mut batches, number, &fields);
+        batches.take_partial(&hosts(), 0).unwrap();
+    }
+    let settled = batches.settled(i64::MIN).unwrap();
+    assert!(!settled.is_empty() && settled.len() < 100, "{}", settled.len());
+    assert!((1..=settled.len() as u64).contains(&batches.evicted()));
+    assert!(batches.handed.memory <= Budget::new(4_000_000).share(Part::Rows));
 }

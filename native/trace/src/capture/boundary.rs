@@ -1,11 +1,22 @@
-//! Where a message begins in a stream of RPC records (RFC 5531 section 11): a record mark, then
-//! the header of a call or a reply.
+//! Finds where a message begins in a stream of RPC records (RFC 5531 section 11): a record mark,
+//! then the header of a call or a reply.
 
-use super::rpc::{AUTH_BYTES, CALL, NFS, REPLY, RPC_VERSION};
+use super::header::{is_call, is_reply, word};
+use super::record::GATHERED;
+use super::rpc::{CALL, REPLY, RPC_VERSION};
 use memchr::memmem;
 
-/// The bytes that tell a message: the record mark and the header up to a call's credentials.
+/// The bytes that identify a message: the record mark and the header up to a call's credentials.
 pub const TELLING: usize = 36;
+
+/// The bytes that identify a reply: the record mark and the shortest header of an accepted one.
+const REPLY_TELLING: usize = 28;
+
+/// The bytes of a message that identify a call.
+const CALL_TELLING: usize = 20;
+
+/// The bytes that identify a message's type: the record mark, the XID and the type.
+pub const TYPE_TELLING: usize = 12;
 
 /// The longest fragment believed: far beyond the transfer sizes of servers.
 const LONGEST: u32 = 16 << 20;
@@ -16,11 +27,19 @@ const SHORTEST: u32 = 20;
 /// The shortest fragment that a message can begin with: an XID and a message type.
 const SHORTEST_FRAGMENT: u32 = 8;
 
-/// Searched at a time, so that a match near the front costs no search to the end.
+/// Bytes searched at a time, so that an early match costs no search to the end.
 const STRIDE: usize = 4096;
 
-/// Programs up to here are assigned numbers; transient ones follow (RFC 5531 section 8.3).
-const ASSIGNED: std::ops::RangeInclusive<u32> = 100_000..=0x4fff_ffff;
+/// The strength of the evidence that a message begins with some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The header of a call, or of a reply that is awaited or followed by a message.
+    Certain,
+    /// A message as far as it goes; the bytes after it decide.
+    Doubtful,
+    /// Contradicted.
+    Refuted,
+}
 
 /// A record mark: the length of a fragment, and whether it is its record's last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +54,7 @@ impl Mark {
     /// The length of a mark itself.
     pub const LENGTH: usize = 4;
 
-    /// Reads a mark, if the bytes begin with one that can be believed.
+    /// Reads a mark, if the bytes begin with a plausible one.
     pub fn read(bytes: &[u8]) -> Option<Mark> {
         let word = word(bytes, 0)?;
         let mark = Mark { length: word & 0x7fff_ffff, last: word >> 31 == 1 };
@@ -43,11 +62,7 @@ impl Mark {
     }
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    bytes.get(at..)?.first_chunk().map(|word| u32::from_be_bytes(*word))
-}
-
-/// Whether a message can begin here, where one is expected: nothing that is there contradicts.
+/// Whether a message can begin here, where one is expected: nothing contradicts it.
 pub fn may_begin(bytes: &[u8]) -> bool {
     let Some(mark) = Mark::read(bytes) else {
         return false;
@@ -65,14 +80,53 @@ pub fn may_begin(bytes: &[u8]) -> bool {
     }
 }
 
-/// Finds the first place from which a message can be read, where none is expected in
-/// particular. What is there must prove it; `awaited` tells an XID to which a reply is awaited.
+/// The evidence that a message begins here, in a stream not known to be RPC; `awaited` says whether
+/// a reply to an XID is awaited.
+pub fn prove(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> Proof {
+    let Some(mark) = Mark::read(bytes).filter(|_| may_begin(bytes)) else {
+        return Proof::Refuted;
+    };
+    let end = Mark::LENGTH + mark.length as usize;
+    let message = &bytes[Mark::LENGTH..bytes.len().min(end)];
+    let length = if mark.last { mark.length as usize } else { usize::MAX };
+    match (prove_message(message, length, awaited), bytes.get(end..).filter(|_| mark.last)) {
+        (Proof::Doubtful, Some(next)) => prove_next(next),
+        (proof, _) => proof,
+    }
+}
+
+/// The same for a message of `length` bytes by itself, as far as it is present.
+pub fn prove_message(message: &[u8], length: usize, awaited: &dyn Fn(u32) -> bool) -> Proof {
+    match (word(message, 4), word(message, 8)) {
+        (Some(CALL), _) if is_call(message, length) => Proof::Certain,
+        // the words that would prove a call are there
+        (Some(CALL), _) if message.len() >= CALL_TELLING => Proof::Refuted,
+        (Some(REPLY), Some(_)) if word(message, 0).is_some_and(awaited) => Proof::Certain,
+        (Some(REPLY), Some(_)) if !is_reply(message, length) => Proof::Refuted,
+        (Some(CALL | REPLY) | None, _) => Proof::Doubtful,
+        _ => Proof::Refuted,
+    }
+}
+
+/// The evidence from the bytes after a message.
+pub fn prove_next(next: &[u8]) -> Proof {
+    match next.len() {
+        0 => Proof::Doubtful,
+        _ if !may_begin(next) => Proof::Refuted,
+        TYPE_TELLING.. => Proof::Certain,
+        _ => Proof::Doubtful,
+    }
+}
+
+/// Finds the first place where a message begins, certainly or doubtfully; `awaited` says whether a
+/// reply to an XID is awaited.
 pub fn find(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> Option<usize> {
     let mut from = 0;
     while from < bytes.len() {
         let to = bytes.len().min(from + STRIDE + TELLING);
         let window = &bytes[from..to];
-        let call = candidates(window, &[0, 0, 0, 0, 0, 0, 0, 2]).find(|&at| call_at(&window[at..]));
+        let call =
+            candidates(window, &[0, 0, 0, 0, 0, 0, 0, 2]).find(|&at| call_at(&bytes[from + at..]));
         let reply = candidates(window, &[0, 0, 0, 1, 0, 0, 0])
             .find(|&at| reply_at(&bytes[from + at..], awaited));
         if let Some(at) = call.into_iter().chain(reply).min() {
@@ -83,8 +137,8 @@ pub fn find(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> Option<usize> {
     None
 }
 
-/// Where messages would begin that hold the words behind their XID. An XID may look like the
-/// beginning of these words, so that finds may overlap.
+/// Candidate places of messages that hold `words` after their XID. An XID may look like the
+/// beginning of these words, so finds may overlap.
 fn candidates<'a>(bytes: &'a [u8], words: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
     let finder = memmem::Finder::new(words);
     let mut from = 0;
@@ -97,45 +151,7 @@ fn candidates<'a>(bytes: &'a [u8], words: &'a [u8]) -> impl Iterator<Item = usiz
 }
 
 fn call_at(bytes: &[u8]) -> bool {
-    let Some(mark) = Mark::read(bytes) else {
-        return false;
-    };
-    let credentials = word(bytes, 32).unwrap_or(0);
-    mark.length >= 40 && mark.length - 40 >= credentials && is_call(&bytes[Mark::LENGTH..])
-}
-
-/// Whether a message is a call, as far as it is there; the program and its version must be.
-fn is_call(message: &[u8]) -> bool {
-    let (Some(CALL), Some(RPC_VERSION), Some(program), Some(version)) =
-        (word(message, 4), word(message, 8), word(message, 12), word(message, 16))
-    else {
-        return false;
-    };
-    ASSIGNED.contains(&program)
-        && (program != NFS || (2..=4).contains(&version))
-        && version <= 16
-        && word(message, 20).is_none_or(|procedure| procedure <= 64)
-        && word(message, 24).is_none_or(is_flavour)
-        && word(message, 28).is_none_or(|length| length <= AUTH_BYTES)
-}
-
-/// Flavours of authentication: the assigned ones, and pseudo-flavours (RFC 2623).
-fn is_flavour(flavour: u32) -> bool {
-    flavour <= 7 || (300_000..400_000).contains(&flavour)
-}
-
-/// Whether a datagram is an RPC message: one that stands alone, without a record mark.
-pub fn is_message(message: &[u8]) -> bool {
-    let accepted = match (word(message, 4), word(message, 8)) {
-        (Some(REPLY), Some(0)) => true,
-        (Some(REPLY), Some(1)) => false,
-        _ => return is_call(message),
-    };
-    if !accepted {
-        return word(message, 12).is_some_and(|reason| reason <= 1);
-    }
-    word(message, 12).is_none_or(is_flavour)
-        && word(message, 16).is_none_or(|length| length <= AUTH_BYTES)
+    Mark::read(bytes).is_some_and(|mark| is_call(&bytes[Mark::LENGTH..], mark.length as usize))
 }
 
 fn reply_at(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> bool {
@@ -147,21 +163,15 @@ fn reply_at(bytes: &[u8], awaited: &dyn Fn(u32) -> bool) -> bool {
     if accepted > 1 || mark.length < SHORTEST {
         return false;
     }
-    if awaited(xid) {
-        return true;
-    }
-    // a reply to a call not seen: the whole header must be right, and what follows it
-    let end = Mark::LENGTH + mark.length as usize;
-    accepted == 0
-        && mark.last
-        && word(bytes, 16) == Some(0)
-        && word(bytes, 20) == Some(0)
-        && word(bytes, 24) == Some(0)
-        && bytes.get(end..).is_some_and(|next| next.is_empty() || may_begin(next))
+    // a reply to a call not seen: the whole header must be right, and what follows the reply
+    let enough = bytes.len() >= REPLY_TELLING.min(Mark::LENGTH + mark.length as usize);
+    let believable = enough && mark.last && mark.length as usize <= GATHERED;
+    awaited(xid) || believable && prove(bytes, &|_| false) != Proof::Refuted
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::rpc::NFS;
     use super::*;
 
     fn words(words: &[u32]) -> Vec<u8> {

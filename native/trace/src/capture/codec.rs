@@ -1,4 +1,4 @@
-//! What the values of a message are, said once for those who read them and those who write them.
+//! The layout of a message's values, shared by reader and writer.
 
 use super::xdr::{Decoded, Fault, Xdr};
 use crate::attributes::{attributes, before, Subject, ENTRY};
@@ -17,7 +17,7 @@ pub const VERIFIER: usize = 8;
 /// The length of `fattr3` on the wire.
 const FATTR3: usize = 84;
 
-/// Reads a message's values into columns, or writes them from there, in the order of the wire.
+/// Reads a message's values into columns, or writes them from columns, in the order of the wire.
 pub trait Codec {
     /// Why a value could not be read or written.
     type Fault;
@@ -30,7 +30,7 @@ pub trait Codec {
     fn times(&mut self, columns: &[Column]) -> Result<(), Self::Fault>;
     /// Booleans.
     fn flags(&mut self, columns: &[Column]) -> Result<(), Self::Fault>;
-    /// A number from 0 to `most`, which it returns; `expected` names it.
+    /// A number from 0 to `most`, which is returned; `expected` names it.
     fn choice(
         &mut self,
         column: Column,
@@ -43,7 +43,7 @@ pub trait Codec {
     fn string(&mut self, column: Column) -> Result<(), Self::Fault>;
     /// A verifier.
     fn verifier(&mut self, column: Column) -> Result<(), Self::Fault>;
-    /// Whether these columns follow, and if so, them.
+    /// A flag whether these columns follow, then the columns.
     fn optional(
         &mut self,
         columns: impl IntoIterator<Item = Column>,
@@ -57,7 +57,7 @@ pub trait Codec {
     fn before(&mut self, subject: Subject) -> Result<(), Self::Fault>;
     /// `fattr3`: all of an object's attributes, or none.
     fn attributes(&mut self, subject: Subject) -> Result<(), Self::Fault>;
-    /// The entries of a directory; of READDIRPLUS with their attributes and handles.
+    /// The entries of a directory; for READDIRPLUS with their attributes and handles.
     fn entries(&mut self, plus: bool) -> Result<(), Self::Fault>;
     /// A file's data, whose length is in a column.
     fn data(&mut self, length: Column) -> Result<(), Self::Fault>;
@@ -67,7 +67,7 @@ pub trait Codec {
 pub struct Reader<'x, 'a> {
     /// The message.
     pub x: &'x mut Xdr<'a>,
-    /// What was read of it.
+    /// The values read so far.
     pub f: &'x mut Fields,
 }
 
@@ -193,16 +193,25 @@ impl Codec for Reader<'_, '_> {
             self.f.entry_text(EntryColumn::Name, name);
             self.f.entry_number(EntryColumn::Cookie, cookie);
             if plus {
-                self.entry_attributes()?;
+                let read = self.entry_attributes();
+                end_entry(read, self.f)?;
             }
         }
         Ok(())
     }
 
-    /// Looks at no data.
+    /// Skips file data.
     fn data(&mut self, _length: Column) -> Decoded<()> {
         Ok(())
     }
+}
+
+/// Ends a directory entry: a damaged one is dropped, a cut one stays.
+pub fn end_entry(read: Decoded<()>, f: &mut Fields) -> Decoded<()> {
+    if matches!(read, Err(Fault::Bad(_))) {
+        f.drop_entry();
+    }
+    read
 }
 
 /// `nfstime3`, in microseconds.

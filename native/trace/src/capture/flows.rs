@@ -4,23 +4,23 @@ use super::counts::CaptureCounts;
 use super::messages::{Flow, Messages, Origin};
 use super::receiver::Receiver;
 use super::stream::{Burden, Segment, Stream};
+use crate::budget::{Budget, Part};
 use crate::join::Joiner;
 use hashbrown::HashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The most directions remembered.
 const AT_ONCE: usize = 16_384;
 
-/// The most bytes that they keep waiting.
-const WAITING: usize = 64 << 20;
-
-/// Gaps of streams that have fallen silent are looked for every so many microseconds of the
-/// trace's time, …
+/// The interval, in microseconds of the trace's time, between searches for gaps in silent streams,
+/// …
 const SWEEP_TIME: i64 = 250_000;
 
-/// … but at most so many streams are looked at per segment.
+/// … and the most streams checked per segment.
 const SWEEP_STREAMS: usize = 64;
 
-/// What takes the messages.
+/// The consumers of messages.
 pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
 
 /// The directions of conversations.
@@ -28,14 +28,20 @@ pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
 pub struct Flows {
     streams: HashMap<Flow, Stream>,
     memory: usize,
-    /// How many streams have segments that wait for others.
+    /// The number of streams with segments pending.
     stuck: usize,
     segments: usize,
     swept: i64,
+    budget: Budget,
 }
 
 impl Flows {
-    /// Takes a segment; whether its conversation may be RPC's.
+    /// Applies a memory budget from now on.
+    pub fn limit(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
+    /// Takes a segment; returns whether its conversation may be RPC.
     pub fn segment(
         &mut self,
         flow: Flow,
@@ -43,7 +49,7 @@ impl Flows {
         origin: Origin,
         mut takers: Takers,
     ) -> bool {
-        if self.streams.len() >= AT_ONCE || self.memory > WAITING {
+        if self.streams.len() >= AT_ONCE || self.memory > self.budget.share(Part::Segments) {
             self.make_room(&mut takers);
         }
         self.sweep(origin.time, &mut takers);
@@ -64,7 +70,7 @@ impl Flows {
         !ignored
     }
 
-    /// Keeps account of what one stream held before and after.
+    /// Updates the totals after one stream changed.
     fn reckon(&mut self, before: Burden, after: Burden) {
         self.memory = (self.memory + after.memory).saturating_sub(before.memory);
         self.stuck =
@@ -85,7 +91,7 @@ impl Flows {
         self.reckon_all();
     }
 
-    /// Forgets the quarter of the conversations not heard of for longest.
+    /// Drops the quarter of the conversations that were silent longest.
     fn make_room(&mut self, takers: &mut Takers) {
         let mut heard: Vec<i64> = self.streams.values().map(|stream| stream.heard).collect();
         if heard.is_empty() {
@@ -98,7 +104,7 @@ impl Flows {
         self.reckon_all();
     }
 
-    /// Gives up gaps in streams that may not be heard of again.
+    /// Gives up gaps in streams that may stay silent.
     fn sweep(&mut self, now: i64, takers: &mut Takers) {
         self.segments += 1;
         let soon = (now - self.swept).abs() < SWEEP_TIME;
@@ -116,9 +122,19 @@ impl Flows {
     }
 }
 
-/// Ends conversations, in an order that does not depend on the table's.
+/// Ends conversations, in an order independent of the table's. Pending data goes on in the order of
+/// time, so that calls precede their replies.
 fn end(mut streams: Vec<(Flow, Stream)>, takers: &mut Takers) {
     streams.sort_unstable_by_key(|(flow, stream)| (stream.heard, flow.from, flow.to));
+    let waiting = streams.iter().enumerate();
+    let mut queue: BinaryHeap<_> = waiting
+        .filter_map(|(number, (_, stream))| Some(Reverse((stream.waits_since()?, number))))
+        .collect();
+    while let Some(Reverse((_, number))) = queue.pop() {
+        let (flow, stream) = &mut streams[number];
+        stream.go_on(&mut receiver(*flow, takers));
+        queue.extend(stream.waits_since().map(|time| Reverse((time, number))));
+    }
     for (flow, mut stream) in streams {
         stream.end(&mut receiver(flow, takers));
     }

@@ -1,7 +1,8 @@
-//! IP datagrams put together from their fragments (RFC 791 section 3.2, RFC 8200 section 4.5).
+//! Reassembles IP datagrams from fragments (RFC 791 section 3.2, RFC 8200 section 4.5).
 
 use super::ip::{Fragment, Packet};
 use super::messages::Origin;
+use crate::budget::{Budget, Part};
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,14 +11,14 @@ use std::net::IpAddr;
 /// The longest payload of a datagram.
 const LONGEST: usize = 65_535;
 
-/// The most datagrams put together at once; each takes at most [`LONGEST`] bytes.
+/// The most datagrams reassembled at once.
 const AT_ONCE: usize = 512;
 
-/// The most datagrams, finished ones included, whose order is remembered.
+/// The most datagrams remembered, finished ones included.
 const REMEMBERED: usize = 16 * AT_ONCE;
 
-/// How long a datagram waits for its fragments, in microseconds: less than the identifications
-/// of a busy host take to come round.
+/// How long a datagram waits for its fragments, in microseconds: less than a busy host takes to
+/// reuse identifications.
 const PATIENCE: i64 = 5_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,10 +27,11 @@ struct Key {
     to: IpAddr,
     protocol: u8,
     id: u32,
+    depth: u8,
 }
 
-/// A datagram's payload: the bytes known from its beginning on, and how many travelled, if that
-/// is known.
+/// A datagram's payload: the bytes known from its beginning on, and its length on the wire, if
+/// known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
     /// The sender.
@@ -38,46 +40,57 @@ pub struct Datagram<'a> {
     pub to: IpAddr,
     /// The protocol of the payload.
     pub protocol: u8,
-    /// The bytes known, up to the first that is not.
+    /// The known bytes, up to the first unknown one.
     pub payload: Cow<'a, [u8]>,
-    /// The bytes that travelled, if the last fragment came.
+    /// The bytes on the wire, if the last fragment came.
     pub length: Option<usize>,
-    /// When its first fragment came, and from where in the file.
+    /// When its first fragment came, and from which place in the file.
     pub origin: Origin,
+    /// The number of encapsulations around it.
+    pub depth: u8,
 }
 
 #[derive(Debug)]
 struct Partial {
     bytes: Vec<u8>,
-    /// Which of the bytes were captured.
+    /// The captured bytes.
     known: Ranges,
-    /// Which of them travelled, captured or not.
+    /// The bytes on the wire, captured or not.
     travelled: Ranges,
     length: Option<usize>,
     origin: Origin,
 }
 
-/// The datagrams of which fragments are missing.
+/// The datagrams with missing fragments.
 #[derive(Debug, Default)]
 pub struct Fragments {
     partial: HashMap<Key, Partial>,
     order: VecDeque<(Key, Origin)>,
+    /// Their bytes of memory.
+    memory: usize,
+    budget: Budget,
 }
 
 impl Fragments {
-    /// Takes a fragment; gives the datagram that it completes.
+    /// Applies a memory budget from now on.
+    pub fn limit(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
+    /// Takes a fragment within `depth` encapsulations; returns the datagram that it completes. The
+    /// same fragments outside and inside a tunnel belong to two datagrams.
     pub fn take(
         &mut self,
         packet: &Packet,
         part: Fragment,
-        origin: Origin,
+        (origin, depth): (Origin, u8),
     ) -> Option<Datagram<'static>> {
         let end = part.offset + packet.length;
         if end > LONGEST || packet.length == 0 {
             return None;
         }
         let Packet { from, to, protocol, .. } = *packet;
-        let key = Key { from, to, protocol, id: part.id };
+        let key = Key { from, to, protocol, id: part.id, depth };
         let partial = self.partial.entry(key).or_insert_with(|| {
             self.order.push_back((key, origin));
             Partial {
@@ -88,28 +101,37 @@ impl Fragments {
                 origin,
             }
         });
+        self.memory -= partial.memory();
         if !part.more {
             partial.length.get_or_insert(end);
         }
         partial.keep(part.offset, packet.payload);
         partial.travelled.insert(part.offset, end);
+        self.memory += partial.memory();
         if partial.length.is_none_or(|length| partial.travelled.prefix() < length) {
             return None;
         }
-        self.partial.remove(&key).map(|partial| partial.datagram(&key))
+        self.remove(&key)
     }
 
-    /// Gives a datagram that has waited too long at the time `now`, or is one too many; all are
-    /// when `now` is `i64::MAX`.
+    fn remove(&mut self, key: &Key) -> Option<Datagram<'static>> {
+        let partial = self.partial.remove(key)?;
+        self.memory -= partial.memory();
+        Some(partial.datagram(key))
+    }
+
+    /// Returns a datagram that has waited too long at the time `now`, or a surplus one; `i64::MAX`
+    /// returns all.
     pub fn expired(&mut self, now: i64) -> Option<Datagram<'static>> {
         while let Some(&(key, origin)) = self.order.front() {
             let old = now.saturating_sub(origin.time) > PATIENCE;
-            if !old && self.partial.len() <= AT_ONCE && self.order.len() <= REMEMBERED {
+            let many = self.partial.len() > AT_ONCE || self.order.len() > REMEMBERED;
+            if !old && !many && self.memory <= self.budget.share(Part::Fragments) {
                 return None;
             }
             self.order.pop_front();
             if self.partial.get(&key).is_some_and(|partial| partial.origin == origin) {
-                return self.partial.remove(&key).map(|partial| partial.datagram(&key));
+                return self.remove(&key);
             }
         }
         None
@@ -117,7 +139,13 @@ impl Fragments {
 }
 
 impl Partial {
-    /// Copies what is not known yet: of fragments that overlap, the first counts.
+    /// The bytes of memory.
+    fn memory(&self) -> usize {
+        let ranges = self.known.0.capacity() + self.travelled.0.capacity();
+        self.bytes.capacity() + ranges * size_of::<(usize, usize)>()
+    }
+
+    /// Copies unknown bytes: of overlapping fragments the first counts.
     fn keep(&mut self, offset: usize, payload: &[u8]) {
         let end = offset + payload.len();
         if self.bytes.len() < end {
@@ -137,7 +165,8 @@ impl Partial {
     fn datagram(mut self, key: &Key) -> Datagram<'static> {
         self.bytes.truncate(self.known.prefix());
         let (payload, length, origin) = (self.bytes.into(), self.length, self.origin);
-        Datagram { from: key.from, to: key.to, protocol: key.protocol, payload, length, origin }
+        let Key { from, to, protocol, depth, .. } = *key;
+        Datagram { from, to, protocol, payload, length, origin, depth }
     }
 }
 
@@ -161,12 +190,12 @@ impl Ranges {
         self.0.insert(index, (from, to));
     }
 
-    /// How far the range reaches that begins with 0.
+    /// The end of the range that begins with 0.
     fn prefix(&self) -> usize {
         self.0.first().filter(|(start, _)| *start == 0).map_or(0, |(_, end)| *end)
     }
 
-    /// How far it goes on as it is at `from`, at most to `to`: within a range or outside.
+    /// How far from `from`, at most to `to`, positions stay inside or outside of a range.
     fn run(&self, from: usize, to: usize) -> (usize, bool) {
         for &(start, end) in &self.0 {
             if from < start {
@@ -195,7 +224,7 @@ mod tests {
         let (from, to) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
         let fragment = Fragment { id: 9, offset, more };
         let packet = Packet { from, to, protocol: UDP, payload, length, fragment: Some(fragment) };
-        fragments.take(&packet, fragment, Origin { time: 5, offset: 40 })
+        fragments.take(&packet, fragment, (Origin { time: 5, offset: 40 }, 0))
     }
 
     #[test]
@@ -211,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn of_overlapping_fragments_the_first_counts() {
+    fn the_first_of_overlapping_fragments_counts() {
         let mut fragments = Fragments::default();
         take(&mut fragments, 8, true, b"AAAAAAAA", 8);
         take(&mut fragments, 0, true, b"BBBBBBBBBBBBBBBB", 16);
@@ -250,10 +279,31 @@ mod tests {
                 length: 1,
                 fragment: Some(fragment),
             };
-            fragments.take(&packet, fragment, Origin { time: 0, offset: id.into() });
+            fragments.take(&packet, fragment, (Origin { time: 0, offset: id.into() }, 0));
             while fragments.expired(0).is_some() {}
         }
         assert_eq!(fragments.partial.len(), AT_ONCE);
         assert!(fragments.order.len() <= REMEMBERED);
+    }
+
+    #[test]
+    fn datagrams_keep_to_their_share_of_bytes() {
+        let mut fragments = Fragments::default();
+        let budget = Budget::new(25_000_000);
+        fragments.limit(budget);
+        for id in 0..100 {
+            let (from, to) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+            let fragment = Fragment { id, offset: 60_000, more: true };
+            let payload = &[1; 1000];
+            let fragment_of = Some(fragment);
+            let packet =
+                Packet { from, to, protocol: UDP, payload, length: 1000, fragment: fragment_of };
+            fragments.take(&packet, fragment, (Origin { time: 5, offset: id.into() }, 0));
+            while fragments.expired(5).is_some() {}
+            assert!(fragments.memory <= budget.share(Part::Fragments));
+        }
+        assert!((10..20).contains(&fragments.partial.len()), "{}", fragments.partial.len());
+        while fragments.expired(i64::MAX).is_some() {}
+        assert_eq!(fragments.memory, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Interfaces of a pcapng section: how their frames begin, and how their clocks tick.
+//! Interfaces of a pcapng section: their link types and clocks.
 
 use super::file::LATEST;
 use super::link::Link;
@@ -14,11 +14,9 @@ const OFFSET: u16 = 14;
 pub struct Interface {
     /// The number of its link type.
     pub number: u32,
-    /// Its link type, if it can be read.
+    /// Its link type, if readable.
     pub link: Option<Link>,
-    /// The most bytes it keeps of a packet; 0 for no limit.
-    pub longest: usize,
-    /// Ticks in a second; `None` for more than can be counted.
+    /// Ticks in a second; `None` for more than fit.
     per_second: Option<u128>,
     /// Seconds to add to every time.
     offset: i64,
@@ -31,7 +29,6 @@ impl Interface {
         let mut interface = Interface {
             number,
             link: Link::from_number(number),
-            longest: order.u32(block, 12) as usize,
             per_second: Some(1_000_000),
             offset: 0,
         };
@@ -98,7 +95,7 @@ mod tests {
 
     #[test]
     fn resolutions_may_be_powers_of_two() {
-        // draft-ietf-opsawg-pcapng section 4.2: the highest bit tells the base
+        // draft-ietf-opsawg-pcapng section 4.2: the highest bit selects the base
         assert_eq!(interface(&[9, 0, 1, 0, 0x80 | 10, 0, 0, 0]).time(1536), 1_500_000);
         assert_eq!(interface(&[9, 0, 1, 0, 0x80 | 32, 0, 0, 0]).time(3 << 31), 1_500_000);
     }

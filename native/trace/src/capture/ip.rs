@@ -16,14 +16,15 @@ const MOBILITY: u8 = 135;
 const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 
-/// The headers that stand between that of version 6 and its payload.
-const EXTENSIONS: [u8; 8] =
-    [HOP_BY_HOP, ROUTING, FRAGMENT, AUTHENTICATION, DESTINATION, MOBILITY, HOST_IDENTITY, SHIM6];
+/// The headers between that of version 6 and its payload, except a fragment's. AUTHENTICATION (RFC
+/// 4302) may follow that of version 4, too.
+const EXTENSIONS: [u8; 7] =
+    [HOP_BY_HOP, ROUTING, AUTHENTICATION, DESTINATION, MOBILITY, HOST_IDENTITY, SHIM6];
 
 /// The most extension headers that a packet carries.
 const MOST_EXTENSIONS: usize = 16;
 
-/// An IP packet, of which the capture may have kept only the beginning.
+/// An IP packet, possibly cut by the capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
     /// The sender.
@@ -36,7 +37,7 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
     /// The payload's bytes on the wire.
     pub length: usize,
-    /// Which part of a datagram it is, if not all.
+    /// Its part of a datagram, if it is a fragment.
     pub fragment: Option<Fragment>,
 }
 
@@ -51,7 +52,7 @@ pub struct Fragment {
     pub more: bool,
 }
 
-/// Reads a packet from the bytes that were captured of the `wire` bytes that travelled.
+/// Reads a packet from the captured bytes of the `wire` bytes sent.
 pub fn read(bytes: &[u8], wire: usize) -> Option<Packet<'_>> {
     match bytes.first()? >> 4 {
         4 => read4(bytes, wire),
@@ -74,8 +75,8 @@ fn half(bytes: &[u8], at: usize) -> Option<u16> {
     bytes.get(at..)?.first_chunk().map(|half| u16::from_be_bytes(*half))
 }
 
-/// A packet's length: on the wire, where the header says 0 because the network card was to cut
-/// a large segment into packets.
+/// A packet's length; its length on the wire if the header says 0, because the network card was to
+/// split a large segment.
 fn length_or(stated: usize, wire: usize) -> usize {
     if stated == 0 {
         wire
@@ -109,33 +110,37 @@ fn read6(bytes: &[u8], wire: usize) -> Option<Packet<'_>> {
     let address = |at: usize| bytes.get(at..)?.first_chunk::<16>().map(|a| Ipv6Addr::from(*a));
     let (from, to) = (address(8)?.into(), address(24)?.into());
     let bytes = &bytes[..total.min(bytes.len())];
-    let (mut protocol, mut at, mut fragment) = (bytes[6], HEADER, None);
-    for _ in 0..MOST_EXTENSIONS {
-        if !EXTENSIONS.contains(&protocol) {
-            break;
-        }
-        let (next, words) = (*bytes.get(at)?, usize::from(*bytes.get(at + 1)?));
-        at += match protocol {
-            FRAGMENT => {
-                let place = half(bytes, at + 2)?;
-                let id = u32::from(half(bytes, at + 4)?) << 16 | u32::from(half(bytes, at + 6)?);
-                let (offset, more) = (usize::from(place & !7), place & 1 != 0);
-                if more || offset > 0 {
-                    fragment = Some(Fragment { id, offset, more });
-                }
-                8
-            }
-            AUTHENTICATION => (words + 2) * 4,
-            _ => (words + 1) * 8,
-        };
-        protocol = next;
-        if fragment.is_some() {
-            break; // what follows is a part of what was cut into fragments
+    let (mut protocol, mut at) = behind_extensions(bytes[6], bytes, HEADER)?;
+    let mut fragment = None;
+    if protocol == FRAGMENT {
+        let (next, place) = (*bytes.get(at)?, half(bytes, at + 2)?);
+        let id = u32::from(half(bytes, at + 4)?) << 16 | u32::from(half(bytes, at + 6)?);
+        let (offset, more) = (usize::from(place & !7), place & 1 != 0);
+        // the rest is a part of what was fragmented
+        (protocol, at) = (next, at + 8);
+        if more || offset > 0 {
+            fragment = Some(Fragment { id, offset, more });
+        } else {
+            (protocol, at) = behind_extensions(protocol, bytes, at)?;
         }
     }
     let length = total.checked_sub(at)?;
     let payload = bytes.get(at..).unwrap_or_default();
     Some(Packet { from, to, protocol, payload, length, fragment })
+}
+
+/// The protocol after the extension headers from `at`, the first of type `protocol`, up to a
+/// fragment's, and where it begins; `None` if they are cut, or too many.
+pub fn behind_extensions(mut protocol: u8, bytes: &[u8], mut at: usize) -> Option<(u8, usize)> {
+    for _ in 0..MOST_EXTENSIONS {
+        if !EXTENSIONS.contains(&protocol) {
+            return Some((protocol, at));
+        }
+        let (next, words) = (*bytes.get(at)?, usize::from(*bytes.get(at + 1)?));
+        at += if protocol == AUTHENTICATION { (words + 2) * 4 } else { (words + 1) * 8 };
+        protocol = next;
+    }
+    None
 }
 
 #[cfg(test)]

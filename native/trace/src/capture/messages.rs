@@ -1,8 +1,12 @@
-//! RPC messages, whole or cut, made into calls and replies for the [`Joiner`].
+//! Reads RPC messages, whole or cut, into calls and replies for the [`Joiner`].
 
+use super::boundary::{self, Proof};
 use super::codec::Reader;
 use super::counts::CaptureCounts;
-use super::rpc::{self, Body, Call};
+use super::gss::{self, ProtectedCalls, Protection};
+use super::header::is_reply;
+use super::rpc::{self, Call};
+use super::unread::Reason;
 use super::xdr::{Decoded, Fault, Xdr};
 use super::{nfs2, nfs3, nfs4};
 use crate::fields::Fields;
@@ -10,31 +14,37 @@ use crate::join::{HeldReply, Joiner};
 use crate::loss::{Gap, Hole};
 use crate::message::{CallKey, Endpoint, Envelope, Procedure, Transport};
 use crate::schema::Op;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use std::net::SocketAddr;
 
 /// The most bytes of a reply that waits for its call.
 const HELD: usize = 64 << 10;
 
-/// How many calls with wrapped bodies are remembered, twice over.
-const WRAPPED: usize = 32_768;
-
 /// The most servers remembered.
 const SERVERS: usize = 4096;
+
+/// The most unreadable directions remembered.
+const OPAQUE: usize = 16_384;
+
+/// The ports of NFS, and of NFS over RDMA (RFC 5666).
+const NFS_PORTS: [u16; 2] = [2049, 20_049];
+
+/// The bytes of XID and message type.
+const HEAD: usize = 8;
 
 /// Statuses of NFS lie below this; above are RPC's refusals.
 const STATUSES: u32 = rpc::REFUSED;
 
-/// Where a message begins: in time, and in the file.
+/// The begin of a message: its time, and its place in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// The time of the packet in which it begins, in microseconds since the epoch.
     pub time: i64,
-    /// That packet's place in the file.
+    /// The packet's offset in the file.
     pub offset: u64,
 }
 
-/// Who sends to whom, and how.
+/// The sender, the receiver and the transport of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flow {
     /// The sender.
@@ -45,29 +55,64 @@ pub struct Flow {
     pub transport: Transport,
 }
 
-/// How much of a message there is.
+impl Flow {
+    /// Whether either end has a port of NFS's.
+    pub fn is_nfs(&self) -> bool {
+        NFS_PORTS.contains(&self.from.port()) || NFS_PORTS.contains(&self.to.port())
+    }
+}
+
+/// How much of a message is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.
     Whole,
-    /// Its beginning; the rest is lost.
+    /// Its beginning; the rest was lost.
     Cut,
-    /// Its beginning; the rest may come.
+    /// Its beginning; more may come.
     Growing,
+}
+
+/// How much of a message's arguments or results was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coverage {
+    /// All.
+    All,
+    /// The values before a cut.
+    Cut,
+    /// The parts before damage, or before an operation that no version has.
+    Partial,
+    /// Nothing: they are encrypted.
+    Encrypted,
+}
+
+impl Coverage {
+    fn of(unknown_operation: bool) -> Coverage {
+        if unknown_operation {
+            Coverage::Partial
+        } else {
+            Coverage::All
+        }
+    }
 }
 
 /// Reads messages.
 #[derive(Default)]
 pub struct Messages {
     fields: Fields,
-    wrapped: [HashSet<CallKey>; 2],
-    /// Where calls have gone to.
+    protected: ProtectedCalls,
+    /// The receivers of calls.
     servers: HashSet<SocketAddr>,
+    /// Unreadable directions of conversations, with the reason.
+    opaque: HashMap<Flow, Reason>,
+    /// The versions of NFS that a server offered when it refused another.
+    offered: Option<(u32, u32)>,
 }
 
 impl Messages {
-    /// Reads a message. Of a growing one only what ends the matter is taken: false means that
-    /// nothing was done, and that the message should be given again when there is more of it.
+    /// Reads a message. A growing message is taken only if more bytes would not change the result:
+    /// false means that nothing was done, and that the caller should pass the message again with
+    /// more bytes.
     pub fn message(
         &mut self,
         (flow, origin): (&Flow, Origin),
@@ -85,18 +130,21 @@ impl Messages {
                 let key = CallKey { client, server, xid };
                 let envelope = Envelope { time: origin.time, key, transport: flow.transport };
                 if call {
-                    let called = self.call(envelope, x, extent, joiner);
+                    let called = self.call(envelope, (x, extent), joiner, counts);
                     if self.servers.len() < SERVERS && matches!(called, Ok(true)) {
                         self.servers.insert(flow.to);
                     }
                     called
                 } else {
-                    self.reply(envelope, bytes, extent, joiner)
+                    self.reply(envelope, (bytes, extent), joiner, counts)
                 }
             }
             (Ok(_), Ok(_)) => Err(Fault::Bad("a call or a reply")),
             _ => Err(Fault::Short),
         };
+        if self.offered.is_some() {
+            counts.offered = self.offered.take();
+        }
         let fault = match dealt_with {
             Ok(dealt_with) => {
                 counts.messages += u64::from(dealt_with);
@@ -107,13 +155,12 @@ impl Messages {
         self.fields.clear();
         let expected = match (fault, extent) {
             (Fault::Short, Extent::Growing) => return false,
-            (Fault::Short, Extent::Cut) => {
-                "the header of an RPC message, of which bytes are missing"
-            }
+            (Fault::Short, Extent::Cut) => "the header of an RPC message, without missing bytes",
             (Fault::Short, Extent::Whole) => "a longer message",
             (Fault::Bad(expected), _) => expected,
         };
         counts.messages += 1;
+        counts.cut_messages += u64::from(extent == Extent::Cut);
         let reply = bytes.get(4..8) == Some(&rpc::REPLY.to_be_bytes());
         let reason = match fault {
             Fault::Short if extent == Extent::Cut => "cut-header",
@@ -124,8 +171,44 @@ impl Messages {
         true
     }
 
-    /// Hears of bytes of a TCP stream that were lost between two times. Where no calls have gone
-    /// either way it is not a conversation of RPC's.
+    /// Marks a direction of a conversation as unreadable.
+    pub fn close(&mut self, flow: Flow, reason: Reason) {
+        if self.opaque.len() >= OPAQUE {
+            self.opaque.clear();
+        }
+        self.opaque.insert(flow, reason);
+    }
+
+    /// Marks a direction of a conversation as begun.
+    pub fn open(&mut self, flow: &Flow) {
+        self.opaque.remove(flow);
+    }
+
+    /// Why the other direction of a conversation is unreadable, if it is.
+    pub fn other_closed(&self, flow: &Flow) -> Option<Reason> {
+        let other = Flow { from: flow.to, to: flow.from, ..*flow };
+        self.opaque.get(&other).copied()
+    }
+
+    /// Whether calls have gone to an endpoint.
+    pub fn is_server(&self, end: &SocketAddr) -> bool {
+        self.servers.contains(end)
+    }
+
+    /// Whether a datagram of `length` bytes is a message, as far as it is present: a call, an
+    /// awaited reply, or one from a server or from NFS's port.
+    pub fn is_message(&self, flow: &Flow, body: &[u8], length: usize, joiner: &Joiner) -> bool {
+        match boundary::prove_message(body, length, &|xid| awaits(flow, xid, joiner)) {
+            Proof::Certain => true,
+            Proof::Doubtful => {
+                is_reply(body, length) && (flow.is_nfs() || self.is_server(&flow.from))
+            }
+            Proof::Refuted => false,
+        }
+    }
+
+    /// Records bytes of a TCP stream lost between two times. Without calls in either direction it
+    /// is not an RPC conversation.
     pub fn hole(
         &mut self,
         flow: &Flow,
@@ -143,62 +226,93 @@ impl Messages {
         joiner.losses.hole((client, server), &Hole { gap, bytes, call });
     }
 
-    /// Reads a call from behind its message type. An error leaves the joiner as it was.
+    /// Reads a call from after its message type. An error leaves the joiner unchanged.
     fn call(
         &mut self,
         envelope: Envelope,
-        mut x: Xdr,
-        extent: Extent,
+        (mut x, extent): (Xdr, Extent),
         joiner: &mut Joiner,
+        counts: &mut CaptureCounts,
     ) -> Decoded<bool> {
+        let bytes = HEAD + x.rest().len();
         let procedure = Call::read(&mut x)?.procedure();
         let read = match procedure {
             Procedure::Nfs(op, version) => self.arguments(&envelope.key, op, version, &mut x),
-            Procedure::Other(_) => Ok(false),
+            Procedure::Other(_) => Ok(Coverage::All),
         };
-        let short = match (read, extent) {
-            (Ok(short), _) => short,
-            (Err(Fault::Short), Extent::Cut) => true,
-            (Err(fault), _) => return Err(fault),
-        };
+        let coverage = self.coverage(read, extent)?;
+        count(coverage, bytes, joiner, counts);
+        let short = coverage != Coverage::All;
         if let Some(held) = joiner.call(envelope, procedure, short, &mut self.fields) {
-            self.held(held, procedure, joiner);
+            self.held(held, procedure, joiner, counts);
         }
         Ok(true)
     }
 
-    /// Reads a call's credentials and arguments into the fields; true if some of the arguments stay
-    /// unknown, being wrapped, or of operations that are.
-    fn arguments(&mut self, key: &CallKey, op: Op, version: u8, x: &mut Xdr) -> Decoded<bool> {
-        let body = rpc::credentials(x, &mut self.fields)?;
-        match (body, version) {
-            (_, 4) | (Body::Wrapped, _) if op == Op::Null => {}
-            (Body::Wrapped, _) => {
-                self.remember_wrapped(*key);
-                return Ok(true);
-            }
-            (Body::Plain, 2) => nfs2::arguments(op, &mut Reader { x, f: &mut self.fields })?,
-            (Body::Plain, 3) => nfs3::arguments(op, &mut Reader { x, f: &mut self.fields })?,
-            (Body::Plain, _) => return nfs4::arguments(x, &mut self.fields),
+    /// Reads a call's credentials and arguments into the fields.
+    fn arguments(&mut self, key: &CallKey, op: Op, version: u8, x: &mut Xdr) -> Decoded<Coverage> {
+        let protection = rpc::credentials(x, &mut self.fields)?;
+        if op == Op::Null {
+            return Ok(Coverage::All);
         }
-        Ok(false)
+        self.protected.remember(*key, protection);
+        match protection {
+            Protection::None => self.plain_arguments(op, version, x),
+            Protection::Integrity => {
+                let (mut body, whole) = gss::signed(x)?;
+                let read = self.plain_arguments(op, version, &mut body);
+                read.map_err(|fault| if whole { within(fault) } else { fault })
+            }
+            Protection::Privacy | Protection::Control => Ok(Coverage::Encrypted),
+        }
     }
 
-    /// Reads a reply that came before its call, now that the call is there. Where it cannot be
-    /// read to its end, it was cut.
-    fn held(&mut self, held: HeldReply, procedure: Procedure, joiner: &mut Joiner) {
-        let read = self.results(&held.envelope.key, procedure, &held.bytes, Extent::Cut);
-        let (status, short) = read.unwrap_or_else(|(status, _)| (status, true));
-        joiner.reply(held.envelope, status, short, &mut self.fields);
+    fn plain_arguments(&mut self, op: Op, version: u8, x: &mut Xdr) -> Decoded<Coverage> {
+        match version {
+            2 => nfs2::arguments(op, &mut Reader { x, f: &mut self.fields })?,
+            3 => nfs3::arguments(op, &mut Reader { x, f: &mut self.fields })?,
+            _ => return nfs4::arguments(x, &mut self.fields).map(Coverage::of),
+        }
+        Ok(Coverage::All)
     }
 
-    /// Reads a reply, from its XID on. An error leaves the joiner as it was.
+    /// Decides how much was read of arguments or results. Values before a cut are used; those
+    /// before damage only with whole operations or entries among them. An error says that nothing
+    /// is used.
+    fn coverage(&self, read: Decoded<Coverage>, extent: Extent) -> Decoded<Coverage> {
+        match (read, extent) {
+            // its length is known when all of it has come
+            (Ok(Coverage::Encrypted), Extent::Growing) => Err(Fault::Short),
+            (Ok(coverage), _) => Ok(coverage),
+            (Err(Fault::Short), Extent::Growing) => Err(Fault::Short),
+            (Err(Fault::Short), Extent::Cut) => Ok(Coverage::Cut),
+            (Err(_), _) if self.fields.holds_parts() => Ok(Coverage::Partial),
+            (Err(fault), _) => Err(fault),
+        }
+    }
+
+    /// Reads a reply that came before its call, now that the call is known. If its end is
+    /// unreadable, it was cut.
+    fn held(
+        &mut self,
+        held: HeldReply,
+        procedure: Procedure,
+        joiner: &mut Joiner,
+        counts: &mut CaptureCounts,
+    ) {
+        let (status, read) = self.results(&held.envelope.key, procedure, &held.bytes, Extent::Cut);
+        let coverage = read.unwrap_or(Coverage::Cut);
+        count(coverage, held.bytes.len(), joiner, counts);
+        joiner.reply(held.envelope, status, coverage != Coverage::All, &mut self.fields);
+    }
+
+    /// Reads a reply, from its XID on. An error leaves the joiner unchanged.
     fn reply(
         &mut self,
         envelope: Envelope,
-        bytes: &[u8],
-        extent: Extent,
+        (bytes, extent): (&[u8], Extent),
         joiner: &mut Joiner,
+        counts: &mut CaptureCounts,
     ) -> Decoded<bool> {
         let Some(procedure) = joiner.pending(&envelope.key) else {
             if extent == Extent::Growing {
@@ -207,62 +321,116 @@ impl Messages {
             joiner.hold(envelope, "unknown", &bytes[..bytes.len().min(HELD)]);
             return Ok(true);
         };
-        let (status, short) = match (self.results(&envelope.key, procedure, bytes, extent), extent)
-        {
-            (Ok(read), _) => read,
-            (Err((status, Fault::Short)), Extent::Cut) => (status, true),
-            (Err((_, fault)), _) => return Err(fault),
-        };
-        joiner.reply(envelope, status, short, &mut self.fields);
+        let (status, read) = self.results(&envelope.key, procedure, bytes, extent);
+        let coverage = self.coverage(read, extent)?;
+        count(coverage, bytes.len(), joiner, counts);
+        joiner.reply(envelope, status, coverage != Coverage::All, &mut self.fields);
         Ok(true)
     }
 
-    /// Reads a reply's status and results into the fields, and whether the results are only
-    /// partly known; or the status, as far as it was read, and what is wrong.
+    /// Reads a reply's status, if present, and its results into the fields.
     fn results(
         &mut self,
         key: &CallKey,
         procedure: Procedure,
         bytes: &[u8],
         extent: Extent,
-    ) -> Result<(Option<u32>, bool), (Option<u32>, Fault)> {
-        let mut x = Xdr::new(bytes.get(8..).unwrap_or_default());
-        if let Some(refusal) = rpc::refusal(&mut x).map_err(|fault| (None, fault))? {
-            return Ok((Some(refusal), false));
+    ) -> (Option<u32>, Decoded<Coverage>) {
+        let mut x = Xdr::new(bytes.get(HEAD..).unwrap_or_default());
+        match rpc::refusal(&mut x) {
+            Ok(None) => {}
+            Ok(refusal) => {
+                self.note_offer(procedure, refusal, &mut x);
+                return (refusal, Ok(Coverage::All));
+            }
+            Err(fault) => return (None, Err(fault)),
         }
         let (op, version) = match procedure {
             Procedure::Nfs(Op::Null | Op::Root | Op::Writecache, _) | Procedure::Other(_) => {
-                return Ok((None, false));
+                return (None, Ok(Coverage::All));
             }
             Procedure::Nfs(op, version) => (op, version),
         };
-        if self.wrapped.iter().any(|calls| calls.contains(key)) {
-            return Ok((None, true));
-        }
-        let status = x.choice(STATUSES - 1, "an NFS status").map_err(|fault| (None, fault))?;
-        let f = &mut self.fields;
-        let read = match (version, status) {
-            (4, _) if x.rest().is_empty() && extent == Extent::Whole => Ok(()),
-            (4, _) => match nfs4::results(&mut x, f) {
-                Ok(unknown) => return Ok((Some(status), unknown)),
-                Err(fault) => Err(fault),
+        match self.protected.protection(key) {
+            Protection::None => self.plain_results(op, version, x, extent),
+            Protection::Integrity => match gss::signed(&mut x) {
+                Ok((body, true)) => {
+                    let (status, read) = self.plain_results(op, version, body, Extent::Whole);
+                    (status, read.map_err(within))
+                }
+                Ok((body, false)) => self.plain_results(op, version, body, extent),
+                Err(fault) => (None, Err(fault)),
             },
-            (2, 0) => nfs2::results(op, &mut Reader { x: &mut x, f }),
-            // some servers leave out what RFC 1813 wants to follow an error
-            (3, 1..) if x.rest().is_empty() && extent == Extent::Whole => Ok(()),
-            (3, _) => nfs3::results(op, status == 0, &mut Reader { x: &mut x, f }),
-            _ => Ok(()),
-        };
-        read.map(|()| (Some(status), false)).map_err(|fault| (Some(status), fault))
+            Protection::Privacy | Protection::Control => (None, Ok(Coverage::Encrypted)),
+        }
     }
 
-    fn remember_wrapped(&mut self, key: CallKey) {
-        if self.wrapped[0].len() >= WRAPPED {
-            self.wrapped.swap(0, 1);
-            self.wrapped[0].clear();
+    /// Records the versions that a server offered when it refused another version of NFS.
+    fn note_offer(&mut self, procedure: Procedure, refusal: Option<u32>, x: &mut Xdr) {
+        let of_nfs = matches!(procedure, Procedure::Nfs(..) | Procedure::Other(rpc::NFS));
+        if of_nfs && refusal == Some(rpc::REFUSED + rpc::PROG_MISMATCH) {
+            self.offered = x.u32().ok().zip(x.u32().ok());
         }
-        self.wrapped[0].insert(key);
     }
+
+    fn plain_results(
+        &mut self,
+        op: Op,
+        version: u8,
+        mut x: Xdr,
+        extent: Extent,
+    ) -> (Option<u32>, Decoded<Coverage>) {
+        let status = match x.choice(STATUSES - 1, "an NFS status") {
+            Ok(status) => status,
+            Err(fault) => return (None, Err(fault)),
+        };
+        let f = &mut self.fields;
+        let read = match (version, status) {
+            // some servers omit what RFC 1813 requires after an error
+            (4, _) | (3, 1..) if x.rest().is_empty() && extent == Extent::Whole => {
+                Ok(Coverage::All)
+            }
+            (4, _) => nfs4::results(&mut x, f).map(Coverage::of),
+            (2, 0) => nfs2::results(op, &mut Reader { x: &mut x, f }).map(|()| Coverage::All),
+            (3, _) => {
+                nfs3::results(op, status == 0, &mut Reader { x: &mut x, f }).map(|()| Coverage::All)
+            }
+            _ => Ok(Coverage::All),
+        };
+        (Some(status), read)
+    }
+}
+
+/// The fault of a complete signed body: no more bytes of it will come.
+fn within(fault: Fault) -> Fault {
+    match fault {
+        Fault::Short => Fault::Bad("a longer signed body"),
+        bad => bad,
+    }
+}
+
+/// Counts a message that was not read completely.
+fn count(coverage: Coverage, bytes: usize, joiner: &mut Joiner, counts: &mut CaptureCounts) {
+    match coverage {
+        Coverage::All => {}
+        Coverage::Cut => {
+            joiner.counts.short += 1;
+            counts.cut_messages += 1;
+        }
+        Coverage::Partial => counts.partial += 1,
+        Coverage::Encrypted => counts.unread.add(Reason::Krb5p, bytes as u64),
+    }
+}
+
+/// Whether the receiver of a flow awaits a reply with this XID.
+pub fn awaits(flow: &Flow, xid: u32, joiner: &Joiner) -> bool {
+    let end = |end: SocketAddr| {
+        joiner.hosts.known(end.ip()).map(|host| Endpoint { host, port: end.port() })
+    };
+    let (Some(client), Some(server)) = (end(flow.to), end(flow.from)) else {
+        return false;
+    };
+    joiner.pending(&CallKey { client, server, xid }).is_some()
 }
 
 fn end(end: SocketAddr, joiner: &mut Joiner) -> Endpoint {

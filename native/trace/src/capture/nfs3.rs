@@ -1,5 +1,5 @@
-//! Arguments and results of NFS version 3 (RFC 1813 section 3.3), as captures have them: they are
-//! read and written after these functions.
+//! Arguments and results of NFS version 3 (RFC 1813 section 3.3) in captures; reader and writer
+//! both follow these functions.
 
 use super::codec::Codec;
 use crate::attributes::{attributes, before, Subject};
@@ -59,7 +59,7 @@ pub fn arguments<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
             place_in_directory(c)?;
             c.words(&[Column::Count, Column::MaxCount])
         }
-        _ => Ok(()), // GETATTR, READLINK, FSSTAT, FSINFO, PATHCONF: a handle is all
+        _ => Ok(()), // GETATTR, READLINK, FSSTAT, FSINFO, PATHCONF: only a handle
     }
 }
 
@@ -109,7 +109,7 @@ pub fn results<C: Codec>(op: Op, ok: bool, c: &mut C) -> Result<(), C::Fault> {
     }
 }
 
-/// What follows the object's attributes in the procedures that only look.
+/// The results after the object's attributes in read-only procedures.
 fn found<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
     match op {
         Op::Access => c.words(&[Column::ReplyAccess]),
@@ -141,7 +141,7 @@ fn found<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
     }
 }
 
-/// What follows the object's weak cache data in write and commit.
+/// The results after the object's weak cache data in write and commit.
 fn written<C: Codec>(op: Op, c: &mut C) -> Result<(), C::Fault> {
     if op == Op::Write {
         c.words(&[Column::ReplyCount])?;

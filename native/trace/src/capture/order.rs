@@ -11,7 +11,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The bytes at a place, the highest first; zeros where they end before.
+    /// The bytes at a place, the highest first; zeros beyond the end.
     #[inline]
     fn bytes<const N: usize>(self, bytes: &[u8], at: usize) -> [u8; N] {
         let mut chunk = bytes.get(at..).and_then(|rest| rest.first_chunk()).copied();
@@ -21,17 +21,17 @@ impl Order {
         chunk.unwrap_or([0; N])
     }
 
-    /// The 16-bit number at a place; 0 where the bytes end before.
+    /// The 16-bit number at a place; 0 beyond the end.
     pub fn u16(self, bytes: &[u8], at: usize) -> u16 {
         u16::from_be_bytes(self.bytes(bytes, at))
     }
 
-    /// The 32-bit number at a place; 0 where the bytes end before.
+    /// The 32-bit number at a place; 0 beyond the end.
     pub fn u32(self, bytes: &[u8], at: usize) -> u32 {
         u32::from_be_bytes(self.bytes(bytes, at))
     }
 
-    /// The 64-bit number at a place; 0 where the bytes end before.
+    /// The 64-bit number at a place; 0 beyond the end.
     pub fn u64(self, bytes: &[u8], at: usize) -> u64 {
         u64::from_be_bytes(self.bytes(bytes, at))
     }

@@ -1,13 +1,14 @@
 //! The capture format of blocks and sections (draft-ietf-opsawg-pcapng).
 
 use super::error::CaptureError;
-use super::file::{cut_short, resynchronise, Frame, LONGEST_FRAME};
+use super::file::{cut_short, resynchronise, Frame, SideOutputs, LONGEST_FRAME};
 use super::interface::Interface;
 use super::link::Link;
 use super::order::Order;
 use super::statistics::Statistics;
+use super::unread::Reason;
 use crate::input::Input;
-use crate::quarantine::Quarantine;
+use std::collections::BTreeSet;
 
 /// Types of blocks.
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -17,7 +18,7 @@ const OLD_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 const STATISTICS: u32 = 5;
-/// Names, journal entries, secrets and custom blocks, which are passed over.
+/// Names, journal entries, secrets and custom blocks, which are skipped.
 const OTHERS: [u32; 5] = [4, 9, 10, 0xbad, 0x4000_0bad];
 
 /// A section begins with this number in its own byte order.
@@ -26,7 +27,7 @@ const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 /// The shortest block: its type, and its length twice.
 const SHORTEST: usize = 12;
 
-/// The longest block believed: a packet and its options.
+/// The longest plausible block: a packet and its options.
 const LONGEST: usize = LONGEST_FRAME;
 
 /// The most interfaces of a section that are remembered.
@@ -37,11 +38,13 @@ const INTERFACES: usize = 65_536;
 pub struct Pcapng {
     order: Order,
     interfaces: Vec<Interface>,
-    /// The last packet's time, which a block without one takes over.
-    last: i64,
     /// The first packet's time.
     first: Option<i64>,
-    /// What was told of packets that were dropped.
+    /// Link types of unreadable packets.
+    unknown_links: BTreeSet<u32>,
+    /// Packets without a time.
+    without_time: u64,
+    /// The counts of dropped packets.
     pub statistics: Statistics,
 }
 
@@ -57,7 +60,7 @@ struct Head {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     interface: usize,
-    ticks: Option<u64>,
+    ticks: u64,
     length: usize,
     start: usize,
     captured: usize,
@@ -69,7 +72,7 @@ impl Pcapng {
         first.starts_with(&SECTION.to_be_bytes())
     }
 
-    /// Whether the next block is there, or damage in its place.
+    /// Whether the next block, or damage in its place, is present.
     fn at_hand(&self, input: &mut Input) -> bool {
         input.at_hand(SHORTEST) && {
             let size = self.head(input.peek(SHORTEST)).map_or(SHORTEST, |head| head.size);
@@ -78,91 +81,102 @@ impl Pcapng {
     }
 
     /// Finds the next packet.
-    pub fn next(
-        &mut self,
-        input: &mut Input,
-        quarantine: &mut Quarantine,
-    ) -> Result<Option<Frame>, CaptureError> {
+    pub fn next(&mut self, input: &mut Input, side: &mut SideOutputs) -> Option<Frame> {
         loop {
             if input.live && !self.at_hand(input) {
-                return Ok(None);
+                return None;
             }
             let bytes = input.peek(SHORTEST);
             if bytes.is_empty() {
-                return Ok(None);
+                return None;
             }
             if bytes.len() < SHORTEST {
-                let rest = cut_short(input, quarantine, "a block of at least 12 bytes");
+                let rest = cut_short(input, side.quarantine, "a block of at least 12 bytes");
                 input.consume(rest);
-                return Ok(None);
+                return None;
             }
             let head = self.head(bytes);
             let bytes = input.peek(head.map_or(SHORTEST, |head| head.size));
             let (head, size) = match head {
-                Some(head) if head.is_borne_out(bytes) => (head, head.size),
+                Some(head) if head.is_confirmed(bytes) => (head, head.size),
                 Some(head) if bytes.len() < head.size && !self.resumes_within(bytes) => {
-                    (head, cut_short(input, quarantine, "a block of the length that it states"))
+                    let expected = "a block of the length that it states";
+                    (head, cut_short(input, side.quarantine, expected))
                 }
                 _ => {
                     let what = ("bad-block", "a block that states its length at both its ends");
-                    resynchronise(input, quarantine, what, |bytes| self.resumes(bytes));
+                    resynchronise(input, side.quarantine, what, |bytes| self.resumes(bytes));
                     continue;
                 }
             };
-            if let Some(frame) = self.block(head, size, input, quarantine)? {
-                return Ok(Some(frame));
+            if let Some(frame) = self.block(head, size, input, side) {
+                return Some(frame);
             }
             input.consume(size);
         }
     }
 
-    /// Reads a block of which `size` bytes are there; gives the packet in it.
+    /// Returns an error if there are packets, but none was readable.
+    pub fn check(&self) -> Result<(), CaptureError> {
+        match (self.first, self.unknown_links.is_empty(), self.without_time) {
+            (None, false, _) => {
+                Err(CaptureError::LinkType(self.unknown_links.iter().copied().collect()))
+            }
+            (None, true, 1..) => Err(CaptureError::NoTimes(self.without_time)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a block with `size` bytes present; returns its packet.
     fn block(
         &mut self,
         head: Head,
         size: usize,
         input: &mut Input,
-        quarantine: &mut Quarantine,
-    ) -> Result<Option<Frame>, CaptureError> {
+        side: &mut SideOutputs,
+    ) -> Option<Frame> {
         let offset = input.position();
         let block = &input.peek(size)[..size];
         self.order = head.order;
-        match head.kind {
-            SECTION => self.interfaces.clear(),
+        let (reason, word, expected) = match head.kind {
+            SECTION => {
+                self.interfaces.clear();
+                return None;
+            }
             INTERFACE if size == head.size && self.interfaces.len() < INTERFACES => {
                 self.interfaces.push(Interface::read(head.order, block));
+                return None;
             }
-            STATISTICS if size == head.size => self.statistics(head.order, block),
+            STATISTICS if size == head.size => {
+                self.statistics(head.order, block);
+                return None;
+            }
+            SIMPLE_PACKET => {
+                self.without_time += 1;
+                (Reason::NoTime, "no-time", "a packet with a time, which Simple Packet Blocks lack")
+            }
             _ => {
-                let Some(packet) = self.packet(head, block) else {
-                    return Ok(None);
-                };
+                let packet = packet(head, block)?;
                 match self.interfaces.get(packet.interface) {
                     Some(Interface { link: Some(link), .. }) => {
-                        return Ok(Some(self.frame(*link, &packet, size)));
+                        return Some(self.frame(*link, &packet, size));
                     }
-                    Some(other) if self.interfaces.iter().all(|i| i.link.is_none()) => {
-                        return Err(CaptureError::LinkType(other.number));
-                    }
-                    _ => {
-                        let expected = "a packet of an interface whose link type can be read";
-                        quarantine.set_aside(offset, None, "unknown-interface", expected, block);
-                    }
+                    other => self.unknown_links.extend(other.map(|interface| interface.number)),
                 }
+                let expected = "a packet of an interface whose link type can be read";
+                (Reason::Link, "unknown-interface", expected)
             }
-        }
-        Ok(None)
+        };
+        side.unread.add(reason, block.len() as u64);
+        side.quarantine.set_aside(offset, None, word, expected, block);
+        None
     }
 
     fn frame(&mut self, link: Link, packet: &Packet, size: usize) -> Frame {
-        if let (Some(ticks), Some(interface)) =
-            (packet.ticks, self.interfaces.get(packet.interface))
-        {
-            self.last = interface.time(ticks);
-            self.first = self.first.or(Some(self.last));
-        }
-        let Packet { length, start, captured, .. } = *packet;
-        Frame { link, time: self.last, length, start, captured, size }
+        let Packet { interface, ticks, length, start, captured } = *packet;
+        let time = self.interfaces.get(interface).map_or(0, |interface| interface.time(ticks));
+        self.first = self.first.or(Some(time));
+        Frame { link, time, length, start, captured, size }
     }
 
     /// Reads a block of an interface's statistics.
@@ -175,29 +189,7 @@ impl Pcapng {
         }
     }
 
-    /// Reads the fixed part of a packet's block.
-    fn packet(&self, head: Head, block: &[u8]) -> Option<Packet> {
-        let word = |at| head.order.u32(block, at);
-        let ticks = |at| Some(u64::from(word(at)) << 32 | u64::from(word(at + 4)));
-        let room = |start: usize| (head.size - 4).checked_sub(start);
-        let (interface, ticks, stated, length, start) = match head.kind {
-            ENHANCED_PACKET => (word(8) as usize, ticks(12), word(20) as usize, word(24), 28),
-            OLD_PACKET => {
-                (head.order.u16(block, 8).into(), ticks(12), word(20) as usize, word(24), 28)
-            }
-            SIMPLE_PACKET => {
-                let longest = self.interfaces.first().map_or(0, |interface| interface.longest);
-                let longest = if longest == 0 { usize::MAX } else { longest };
-                (0, None, longest.min(word(8) as usize).min(room(12)?), word(8), 12)
-            }
-            _ => return None,
-        };
-        let there = stated.min(room(start)?).min(block.len().checked_sub(start)?);
-        let length = (length as usize).min(LONGEST_FRAME).max(there);
-        Some(Packet { interface, ticks, length, start, captured: there })
-    }
-
-    /// Reads a block's type and length, if they are possible.
+    /// Reads a block's type and length, if plausible.
     fn head(&self, bytes: &[u8]) -> Option<Head> {
         let order = match bytes.get(..SHORTEST)? {
             head if !Pcapng::begins(head) => self.order,
@@ -215,7 +207,7 @@ impl Pcapng {
         self.head(bytes).is_some_and(|head| {
             let known =
                 [SECTION, INTERFACE, OLD_PACKET, SIMPLE_PACKET, ENHANCED_PACKET, STATISTICS];
-            (known.contains(&head.kind) || OTHERS.contains(&head.kind)) && head.is_borne_out(bytes)
+            (known.contains(&head.kind) || OTHERS.contains(&head.kind)) && head.is_confirmed(bytes)
         })
     }
 
@@ -224,9 +216,25 @@ impl Pcapng {
     }
 }
 
+/// Reads the fixed part of a packet's block.
+fn packet(head: Head, block: &[u8]) -> Option<Packet> {
+    const START: usize = 28;
+    let word = |at| head.order.u32(block, at);
+    let interface = match head.kind {
+        ENHANCED_PACKET => word(8) as usize,
+        OLD_PACKET => head.order.u16(block, 8).into(),
+        _ => return None,
+    };
+    let room = (head.size - 4).checked_sub(START)?;
+    let captured = (word(20) as usize).min(room).min(block.len().checked_sub(START)?);
+    let length = (word(24) as usize).min(LONGEST_FRAME).max(captured);
+    let ticks = u64::from(word(12)) << 32 | u64::from(word(16));
+    Some(Packet { interface, ticks, length, start: START, captured })
+}
+
 impl Head {
-    /// Whether the block is there to its end, where it states its length again.
-    fn is_borne_out(&self, bytes: &[u8]) -> bool {
+    /// Whether the block is present to its end, where its length is repeated.
+    fn is_confirmed(&self, bytes: &[u8]) -> bool {
         bytes.len() >= self.size && self.order.u32(bytes, self.size - 4) as usize == self.size
     }
 }

@@ -1,12 +1,10 @@
-//! Where the messages of a TCP stream go.
+//! The destination of a TCP stream's messages.
 
 use super::counts::CaptureCounts;
-use super::messages::{Extent, Flow, Messages, Origin};
+use super::messages::{self, Extent, Flow, Messages, Origin};
 use crate::join::Joiner;
-use crate::message::{CallKey, Endpoint};
-use std::net::SocketAddr;
 
-/// What a stream hands its messages to.
+/// The consumer of a stream's messages.
 pub struct Receiver<'a> {
     /// Reads the messages.
     pub messages: &'a mut Messages,
@@ -19,7 +17,7 @@ pub struct Receiver<'a> {
 }
 
 impl Receiver<'_> {
-    /// Hears of bytes that were lost between two times.
+    /// Records bytes that were lost between two times.
     pub fn hole(&mut self, times: (i64, i64), bytes: u64) {
         self.counts.holes += 1;
         self.counts.missing_bytes += bytes;
@@ -33,21 +31,25 @@ impl Receiver<'_> {
 
     /// Whether a reply with this XID is awaited here.
     pub fn awaits(&self, xid: u32) -> bool {
-        let end = |end: SocketAddr| {
-            self.joiner.hosts.known(end.ip()).map(|host| Endpoint { host, port: end.port() })
-        };
-        let (Some(client), Some(server)) = (end(self.flow.to), end(self.flow.from)) else {
-            return false;
-        };
-        self.joiner.pending(&CallKey { client, server, xid }).is_some()
+        messages::awaits(&self.flow, xid, self.joiner)
     }
 
-    /// Hears that the boundary between messages was lost.
+    /// Whether calls have gone to either end.
+    pub fn is_rpc(&self) -> bool {
+        self.messages.is_server(&self.flow.from) || self.messages.is_server(&self.flow.to)
+    }
+
+    /// Whether either end has a port of NFS's.
+    pub fn is_nfs(&self) -> bool {
+        self.flow.is_nfs()
+    }
+
+    /// Records that the boundary between messages was lost.
     pub fn lost(&mut self) {
         self.counts.resyncs += 1;
     }
 
-    /// Hears of bytes passed over in search of the next boundary.
+    /// Records bytes skipped in search of the next boundary.
     pub fn skipped(&mut self, bytes: u64) {
         self.counts.skipped_bytes += bytes;
     }

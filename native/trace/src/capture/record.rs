@@ -1,17 +1,21 @@
-//! One RPC record while it comes in, fragment by fragment.
+//! One RPC record as it arrives, fragment by fragment.
 
-use super::boundary::Mark;
+use super::boundary::{self, Mark, Proof};
+use super::header;
 use super::messages::{Extent, Origin};
 use super::receiver::Receiver;
 
-/// The most bytes of a record that are gathered: the largest transfers of servers, and more. (Only
-/// in version 4 does anything follow the data of a write, so that it is worth waiting for.)
+/// The most bytes gathered of a record: more than the largest transfers of servers. (Only in
+/// version 4 can anything worth waiting for follow the data of a write.)
 pub const GATHERED: usize = 2 << 20;
 
-/// How often a message is tried before its end is there.
+/// The shortest header of an accepted reply.
+const HEADER: usize = 24;
+
+/// How often reading a message is tried before its end is present.
 const TRIES: u8 = 2;
 
-/// A record of which more is to come.
+/// A record with more to come.
 #[derive(Debug)]
 pub struct Record {
     origin: Origin,
@@ -20,21 +24,75 @@ pub struct Record {
     last: bool,
     gathered: Vec<u8>,
     tries: u8,
-    /// Whether the message has been dealt with, so that the rest is passed over.
+    /// Whether the message was handled, so that the rest is skipped.
     done: bool,
+    /// Whether it may not be a message, so that it is held until proved.
+    doubtful: bool,
 }
 
 impl Record {
-    /// A record whose first fragment begins.
+    /// Returns a record whose first fragment begins.
     pub fn new(origin: Origin, mark: Mark) -> Record {
         let (left, last) = (mark.length.into(), mark.last);
-        Record { origin, left, last, gathered: Vec::new(), tries: 0, done: false }
+        let gathered = Vec::new();
+        Record { origin, left, last, gathered, tries: 0, done: false, doubtful: false }
+    }
+
+    /// Returns a record that may not be a message.
+    pub fn doubtful(origin: Origin, mark: Mark) -> Record {
+        Record { doubtful: true, ..Record::new(origin, mark) }
+    }
+
+    /// Whether it is held until proved.
+    pub fn is_doubtful(&self) -> bool {
+        self.doubtful
+    }
+
+    /// The bytes gathered, from the XID on.
+    pub fn gathered(&self) -> &[u8] {
+        &self.gathered
+    }
+
+    /// The evidence from the record itself, as far as it is present.
+    pub fn proof(&self, awaited: &dyn Fn(u32) -> bool) -> Proof {
+        let overlong = self.gathered.len() as u64 + self.left > GATHERED as u64;
+        match boundary::prove_message(&self.gathered, self.length(), awaited) {
+            Proof::Doubtful if overlong => Proof::Refuted,
+            proof => proof,
+        }
+    }
+
+    /// Whether it begins like a reply, to the end of the shortest header.
+    pub fn has_reply_header(&self) -> bool {
+        self.gathered.len() >= HEADER && header::is_reply(&self.gathered, self.length())
+    }
+
+    /// Whether it is a reply from beginning to end.
+    pub fn is_whole_reply(&self) -> bool {
+        self.ended() && header::is_reply(&self.gathered, self.gathered.len())
+    }
+
+    /// The largest possible length of the message.
+    fn length(&self) -> usize {
+        if self.last {
+            self.gathered.len() + self.left as usize
+        } else {
+            usize::MAX
+        }
+    }
+
+    /// Treats it as a message from now on.
+    pub fn prove(&mut self, to: &mut Receiver) {
+        self.doubtful = false;
+        if self.ended() {
+            self.give(Extent::Whole, to);
+        }
     }
 
     /// Begins the next fragment.
     pub fn fragment(&mut self, mark: Mark, to: &mut Receiver) {
         (self.left, self.last) = (mark.length.into(), mark.last);
-        if self.ended() {
+        if self.ended() && !self.doubtful {
             self.give(Extent::Whole, to);
         }
     }
@@ -44,19 +102,23 @@ impl Record {
         self.left
     }
 
-    /// Whether nothing more is to come.
+    /// Whether it is complete.
     pub fn ended(&self) -> bool {
         self.left == 0 && self.last
     }
 
-    /// The bytes of memory held.
+    /// The bytes of memory.
     pub fn memory(&self) -> usize {
         self.gathered.capacity()
     }
 
-    /// Takes bytes of the current fragment, no more than are left of it.
+    /// Takes bytes of the current fragment, at most the missing ones.
     pub fn take(&mut self, bytes: &[u8], to: &mut Receiver) {
         self.left -= bytes.len() as u64;
+        if self.doubtful {
+            self.gathered.extend_from_slice(bytes);
+            return;
+        }
         if self.done {
             return;
         }
@@ -78,18 +140,18 @@ impl Record {
         }
     }
 
-    /// Passes over bytes of the current fragment that are missing, no more than are left of it.
+    /// Skips lost bytes of the current fragment, at most the missing ones.
     pub fn miss(&mut self, missing: u64, to: &mut Receiver) {
         self.left -= missing;
         self.cut(to);
     }
 
-    /// Gives what is there of the message, if it was not given yet: the rest is lost.
+    /// Hands on the present part of the message, if it was not handed on: the rest is lost.
     pub fn cut(&mut self, to: &mut Receiver) {
         self.give(Extent::Cut, to);
     }
 
-    /// Whether what is there of the message is enough to read it.
+    /// Whether the present part of the message is enough to read it.
     fn tried(&mut self, bytes: &[u8], to: &mut Receiver) -> bool {
         self.tries += 1;
         self.done = to.message(self.origin, bytes, Extent::Growing);

@@ -1,5 +1,6 @@
-//! Remote procedure call headers (RFC 5531): credentials, verifiers, refusals.
+//! RPC headers (RFC 5531): credentials, verifiers, refusals.
 
+use super::gss::{self, Protection};
 use super::xdr::{Decoded, Fault, Xdr};
 use crate::fields::Fields;
 use crate::message::Procedure;
@@ -16,20 +17,22 @@ pub const NFS: u32 = 100_003;
 /// The longest credential or verifier.
 pub const AUTH_BYTES: u32 = 400;
 
-/// `reply_stat`: the server turned the call away before running it.
+/// `accept_stat`: the server has the program in other versions.
+pub const PROG_MISMATCH: u32 = 2;
+/// `reply_stat`: the server rejected the call before running it.
 const DENIED: u32 = 1;
 /// `reject_stat`: for the caller's credentials.
 const AUTH_ERROR: u32 = 1;
 
 /// Credentials that name the caller by numbers.
 pub const AUTH_UNIX: u32 = 1;
-/// Credentials by Kerberos or the like (RFC 2203), whose calls may be wrapped.
+/// Credentials by Kerberos or the like (RFC 2203), whose calls may be protected.
 const RPCSEC_GSS: u32 = 6;
 
 /// Added to a refusal's `accept_stat` to make a status, beyond every NFS status.
 pub const REFUSED: u32 = 65_536;
-/// Added to [`REFUSED`] and the `auth_stat` where the call was denied: 0 for a wrong version of
-/// RPC, else the authentication's fault.
+/// Added to [`REFUSED`] and the `auth_stat` for a denied call: 0 for a wrong version of RPC, else
+/// the authentication's fault.
 pub const DENIAL: u32 = 256;
 
 /// The fixed part of a call.
@@ -52,8 +55,8 @@ impl Call {
         Ok(Call { program: x.u32()?, version: x.u32()?, procedure: x.u32()? })
     }
 
-    /// Which procedure that is. Procedures that NFS does not have, and its versions other than 2
-    /// to 4, count as another program's.
+    /// The procedure. Procedures that NFS does not have, and its versions other than 2 to 4, count
+    /// as another program's.
     pub fn procedure(&self) -> Procedure {
         let op = match (self.program, self.version) {
             (NFS, 2) => Op::from_v2(self.procedure),
@@ -72,30 +75,22 @@ impl Call {
     }
 }
 
-/// How a call's arguments and its reply's results travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// As they are.
-    Plain,
-    /// Wrapped for integrity or privacy, or a step of setting up a security context (RFC 2203):
-    /// only the header can be read.
-    Wrapped,
-}
-
 /// Reads a call's credentials and verifier; the caller goes to the fields.
-pub fn credentials(x: &mut Xdr, f: &mut Fields) -> Decoded<Body> {
+pub fn credentials(x: &mut Xdr, f: &mut Fields) -> Decoded<Protection> {
     let flavour = x.u32()?;
     let mut credential = Xdr::new(x.opaque(AUTH_BYTES, "credentials of at most 400 bytes")?);
-    let body = match flavour {
+    let protection = match flavour {
         AUTH_UNIX => {
             unix(&mut credential, f).map_err(|_| Fault::Bad("AUTH_UNIX credentials"))?;
-            Body::Plain
+            Protection::None
         }
-        RPCSEC_GSS => gss(&mut credential).map_err(|_| Fault::Bad("RPCSEC_GSS credentials"))?,
-        _ => Body::Plain,
+        RPCSEC_GSS => {
+            gss::credential(&mut credential).map_err(|_| Fault::Bad("RPCSEC_GSS credentials"))?
+        }
+        _ => Protection::None,
     };
     verifier(x)?;
-    Ok(body)
+    Ok(protection)
 }
 
 /// `authsys_parms` (RFC 5531 appendix A).
@@ -114,20 +109,14 @@ fn unix(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     Ok(())
 }
 
-/// `rpc_gss_cred_t` (RFC 2203 section 5): procedure 0 is data, service 1 is none.
-fn gss(x: &mut Xdr) -> Decoded<Body> {
-    let (_version, procedure, _sequence, service) = (x.u32()?, x.u32()?, x.u32()?, x.u32()?);
-    Ok(if procedure == 0 && service == 1 { Body::Plain } else { Body::Wrapped })
-}
-
 fn verifier(x: &mut Xdr) -> Decoded<()> {
     x.u32()?;
     x.opaque(AUTH_BYTES, "a verifier of at most 400 bytes")?;
     Ok(())
 }
 
-/// Reads what follows a reply's XID and message type: `None` if the call was carried out, so
-/// that its results follow, else the refusal as a status.
+/// Reads the refusal after a reply's XID and message type: `None` if the call was executed, so that
+/// results follow, else the refusal as a status.
 pub fn refusal(x: &mut Xdr) -> Decoded<Option<u32>> {
     if x.choice(DENIED, "an accepted or a denied reply")? == DENIED {
         let denied = match x.choice(AUTH_ERROR, "a reason for denial, 0 or 1")? {
@@ -157,20 +146,11 @@ mod tests {
         bytes.extend(b"pc\0\0");
         bytes.extend(words(&[1001, 100, 2, 5, 6, 0, 0, 99]));
         let (mut x, mut f) = (Xdr::new(&bytes), Fields::default());
-        assert_eq!(credentials(&mut x, &mut f), Ok(Body::Plain));
+        assert_eq!(credentials(&mut x, &mut f), Ok(Protection::None));
         assert_eq!(f.get_text(Column::Machine), Some(&b"pc"[..]));
         assert_eq!((f.get(Column::Uid), f.get(Column::Gid)), (Some(1001), Some(100)));
         assert_eq!(f.gids, Some(vec![5, 6]));
         assert_eq!(x.rest(), words(&[99]));
-    }
-
-    #[test]
-    fn a_body_protected_by_gss_is_not_read() {
-        // RFC 2203 section 5.3.1: service 1 is none, 2 integrity, 3 privacy
-        for (service, body) in [(1, Body::Plain), (2, Body::Wrapped), (3, Body::Wrapped)] {
-            let bytes = words(&[RPCSEC_GSS, 20, 1, 0, 1, service, 0, 0, 0]);
-            assert_eq!(credentials(&mut Xdr::new(&bytes), &mut Fields::default()), Ok(body));
-        }
     }
 
     #[test]

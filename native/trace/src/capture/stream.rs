@@ -4,53 +4,53 @@ use super::messages::Origin;
 use super::receiver::Receiver;
 use super::records::Records;
 
-/// A gap is given up after so many segments behind it, …
+/// A gap is given up after this many segments, …
 const SEGMENTS: usize = 32;
 
-/// … so many of their bytes, …
+/// … this many of their bytes, …
 const BYTES: usize = 4 << 20;
 
-/// … or so many microseconds of the trace's time.
+/// … or this many microseconds of the trace's time.
 const PATIENCE: i64 = 1_000_000;
 
-/// A gap whose bytes the receiver has acknowledged so often is given up: they did arrive, and
-/// only the capture does not have them. Before, it may have them a few packets late.
+/// A gap whose bytes the receiver has acknowledged this often is given up: they arrived, and only
+/// the capture lacks them. Earlier, the capture may have them a few packets late.
 const ACKNOWLEDGED: u8 = 8;
 
-/// A conversation met in its middle begins with the first of so many segments, since they may
+/// A conversation met in its middle begins with the earliest of this many segments, since they may
 /// come out of order.
 const GATHERED: usize = 8;
 
 /// A sequence number this far from the expected one belongs to another conversation.
 const FAR: u64 = 32 << 20;
 
-/// A TCP segment, of which the capture may have kept only the beginning.
+/// A TCP segment, possibly cut by the capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
     /// The sequence number of the first byte.
     pub sequence: u32,
-    /// The sequence number that its sender expects next of the other side.
+    /// The next sequence number that its sender expects.
     pub acknowledged: Option<u32>,
     /// Whether it opens the conversation.
     pub syn: bool,
     /// Whether it breaks the conversation off.
     pub reset: bool,
-    /// The bytes that were captured.
+    /// The captured bytes.
     pub data: &'a [u8],
-    /// The bytes that travelled.
+    /// The bytes on the wire.
     pub length: usize,
 }
 
-/// What a stream holds.
+/// The load of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burden {
     /// Bytes of memory.
     pub memory: usize,
-    /// Whether segments wait for others.
+    /// Whether segments are pending.
     pub waits: bool,
 }
 
-/// A segment that waits for those before it.
+/// A segment pending earlier ones.
 #[derive(Debug)]
 struct Waiting {
     at: u64,
@@ -71,14 +71,14 @@ enum Phase {
 /// The state of one direction.
 #[derive(Debug, Default)]
 pub struct Stream {
-    /// When it was last heard of; no packet is from before 1970.
+    /// The time of the last segment; no packet is from before 1970.
     pub heard: i64,
     records: Records,
     phase: Phase,
-    /// The position of the next byte. Its lower half is the sequence number; positions go on
-    /// where sequence numbers wrap.
+    /// The position of the next byte. Its lower half is the sequence number; positions continue
+    /// when sequence numbers wrap.
     next: u64,
-    opened: Option<u32>,
+    opening: Option<u32>,
     /// The time of the last bytes in order.
     delivered: Option<i64>,
     waiting: Vec<Waiting>,
@@ -88,13 +88,14 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// What it holds.
+    /// Its load.
     pub fn burden(&self) -> Burden {
-        let memory = self.waiting_bytes + self.records.memory();
+        let waiting = self.waiting.capacity() * size_of::<Waiting>();
+        let memory = self.waiting_bytes + waiting + self.records.memory();
         Burden { memory, waits: !self.waiting.is_empty() }
     }
 
-    /// Whether the conversation has turned out not to be RPC's.
+    /// Whether the conversation has turned out not to be RPC.
     pub fn ignored(&self) -> bool {
         self.records.ignored()
     }
@@ -102,8 +103,8 @@ impl Stream {
     /// Takes a segment.
     pub fn segment(&mut self, segment: &Segment, origin: Origin, to: &mut Receiver) {
         self.heard = self.heard.max(origin.time);
-        // a reset's data are words for people (RFC 9293 section 3.5.3); an opening with data in
-        // the middle of a conversation is damage
+        // The data of a reset are words for people (RFC 9293 section 3.5.3); an opening with data
+        // in the middle of a conversation is damage.
         let misplaced = segment.syn && segment.length > 0 && self.phase == Phase::Running;
         if segment.reset || misplaced {
             return;
@@ -131,7 +132,7 @@ impl Stream {
         self.give_up(self.heard, to);
     }
 
-    /// Hears what the other side expects next.
+    /// Takes the sequence number that the other side expects next.
     pub fn acknowledged(&mut self, sequence: u32, to: &mut Receiver) {
         let Some(first) = self.waiting.first().map(|first| first.at) else {
             return;
@@ -144,7 +145,7 @@ impl Stream {
         }
     }
 
-    /// Gives up gaps that have stood too long by now.
+    /// Gives up gaps that are too old by now.
     pub fn give_up(&mut self, now: i64, to: &mut Receiver) {
         while let Some(first) = self.waiting.first() {
             let most = if self.phase == Phase::Gathering { GATHERED - 1 } else { SEGMENTS };
@@ -156,18 +157,32 @@ impl Stream {
         }
     }
 
-    /// Hands on whatever is left.
+    /// The time of the first pending segment.
+    pub fn waits_since(&self) -> Option<i64> {
+        self.waiting.first().map(|first| first.origin.time)
+    }
+
+    /// Hands on the first pending segment, whatever is missing before it.
+    pub fn go_on(&mut self, to: &mut Receiver) {
+        let due = self.waiting.first().is_some_and(|first| first.at <= self.next);
+        if !due || self.phase == Phase::Gathering {
+            self.pass_gap(to);
+        }
+        self.take_first(to);
+    }
+
+    /// Hands on the rest.
     pub fn end(&mut self, to: &mut Receiver) {
         while !self.waiting.is_empty() {
-            self.leap(to);
+            self.go_on(to);
         }
         self.records.end(to);
     }
 
-    /// Begins the conversation before the byte with this sequence number, unless it has begun
-    /// there already: openings are sent again, and may come late.
+    /// Opens the conversation before the byte with this sequence number, unless it is open there
+    /// already: openings are resent, and may come late.
     fn open(&mut self, sequence: u32, to: &mut Receiver) {
-        if self.opened == Some(sequence) {
+        if self.opening == Some(sequence) {
             return;
         }
         let first = self.waiting.first().map(|first| first.at);
@@ -178,13 +193,14 @@ impl Stream {
             self.end(to);
         }
         self.next = if late { before } else { position(sequence) };
+        to.messages.open(&to.flow);
         self.records.begin();
-        self.opened = Some(sequence);
+        self.opening = Some(sequence);
         self.phase = Phase::Running;
         self.drain(to);
     }
 
-    /// The position of a sequence number, the nearest to the next byte.
+    /// The position of a sequence number that is nearest to the next byte.
     fn position(&mut self, sequence: u32) -> u64 {
         if self.phase == Phase::Gathering && self.waiting.is_empty() {
             self.next = position(sequence);
@@ -193,7 +209,7 @@ impl Stream {
         self.next.wrapping_add_signed(ahead.into())
     }
 
-    /// Takes bytes of which at least the first is due or has been seen before.
+    /// Takes bytes, the first of which is due or was seen before.
     fn deliver(&mut self, at: u64, data: &[u8], length: usize, origin: Origin, to: &mut Receiver) {
         let seen = self.next - at;
         let Some(fresh) = (length as u64).checked_sub(seen).filter(|fresh| *fresh > 0) else {
@@ -216,13 +232,21 @@ impl Stream {
     fn drain(&mut self, to: &mut Receiver) {
         self.acknowledged = 0;
         while self.waiting.first().is_some_and(|first| first.at <= self.next) {
-            let first = self.waiting.remove(0);
-            self.waiting_bytes -= first.data.len();
-            self.deliver(first.at, &first.data, first.length, first.origin, to);
+            self.take_first(to);
         }
     }
 
-    /// Keeps a segment until those before it have come.
+    /// Takes the first pending segment, which is due.
+    fn take_first(&mut self, to: &mut Receiver) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let first = self.waiting.remove(0);
+        self.waiting_bytes -= first.data.len();
+        self.deliver(first.at, &first.data, first.length, first.origin, to);
+    }
+
+    /// Holds a segment until earlier ones have come.
     fn wait(&mut self, at: u64, segment: &Segment, origin: Origin) {
         let index = self.waiting.partition_point(|other| other.at < at);
         if let Some(same) = self.waiting.get_mut(index).filter(|other| other.at == at) {
@@ -235,26 +259,29 @@ impl Stream {
         self.waiting.insert(index, Waiting { at, data, length: segment.length, origin });
     }
 
-    /// Goes on behind the first gap, or where a conversation met in its middle begins.
+    /// Skips the first gap, or begins a conversation met in its middle.
     fn leap(&mut self, to: &mut Receiver) {
+        self.pass_gap(to);
+        self.drain(to);
+    }
+
+    /// Expects the first pending segment next.
+    fn pass_gap(&mut self, to: &mut Receiver) {
         let Some(first) = self.waiting.first() else {
             return;
         };
-        if self.phase == Phase::Running {
-            let missing = first.at - self.next;
-            let behind = first.origin.time;
+        let (at, behind) = (first.at, first.origin.time);
+        if std::mem::replace(&mut self.phase, Phase::Running) == Phase::Running {
+            let missing = at - self.next;
             to.hole((self.delivered.unwrap_or(behind), behind), missing);
-            self.next = first.at;
+            self.next = at;
             self.records.hole(missing, to);
-        } else {
-            self.next = first.at;
-            self.phase = Phase::Running;
         }
-        self.drain(to);
+        self.next = at;
     }
 }
 
-/// A first position for a sequence number, with room for positions before it.
+/// The first position for a sequence number, with room for earlier positions.
 fn position(sequence: u32) -> u64 {
     (1 << 32) + u64::from(sequence)
 }

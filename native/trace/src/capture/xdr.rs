@@ -5,7 +5,7 @@
 pub enum Fault {
     /// The bytes end before the value does.
     Short,
-    /// The bytes cannot mean what stands there; what was expected, in words.
+    /// The bytes are invalid; with a description of the expected value.
     Bad(&'static str),
 }
 
@@ -64,7 +64,7 @@ impl<'a> Xdr<'a> {
         }
     }
 
-    /// Bytes whose number the protocol fixes, a multiple of four.
+    /// Bytes of a number fixed by the protocol, a multiple of four.
     #[inline]
     pub fn fixed(&mut self, length: usize) -> Decoded<&'a [u8]> {
         let (value, rest) = self.rest.split_at_checked(length).ok_or(Fault::Short)?;
@@ -72,8 +72,8 @@ impl<'a> Xdr<'a> {
         Ok(value)
     }
 
-    /// Bytes preceded by their number, at most `most`; `expected` names them. Missing padding at
-    /// the very end of a message is forgiven.
+    /// Bytes preceded by their number, at most `most`; `expected` names them. Padding may be
+    /// missing at the very end of a message.
     #[inline]
     pub fn opaque(&mut self, most: u32, expected: &'static str) -> Decoded<&'a [u8]> {
         let length = self.u32()?;
@@ -86,13 +86,13 @@ impl<'a> Xdr<'a> {
         Ok(value)
     }
 
-    /// Passes over bytes and their padding, as far as they are there.
+    /// Skips bytes and their padding, as far as they are present.
     pub fn pass(&mut self, length: u32) {
         let padded = (length as usize).next_multiple_of(4);
         self.rest = &self.rest[padded.min(self.rest.len())..];
     }
 
-    /// What bytes preceded by their number hold, and whether all of them are there.
+    /// The contents of bytes preceded by their number, and whether they are complete.
     pub fn within(&mut self) -> Decoded<(Xdr<'a>, bool)> {
         let length = self.u32()?;
         let there = self.rest.len().min(length as usize);

@@ -7,7 +7,7 @@ use crate::schema::{Column, Op};
 /// `open_claim_type4`: the file is named in the current directory (RFC 8881 section 18.16.1).
 const BY_NAME: [u64; 3] = [0, 2, 3];
 
-/// The objects of a compound. They are known by their numbers until their handles have come.
+/// The objects of a compound, by number until their handles are known.
 pub struct Objects<'a> {
     minor: u64,
     all: Vec<Object<'a>>,
@@ -18,28 +18,28 @@ pub struct Objects<'a> {
 struct Object<'a> {
     handle: Option<&'a [u8]>,
     shown: Option<Section<'a>>,
-    /// Whether it is still as it was when it became current.
+    /// Whether it is unchanged since it became current.
     fresh: bool,
 }
 
-/// Which objects an operation worked on, and which it found or made.
+/// The objects that an operation worked on, and that it found or made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Touched {
     /// The one it worked on.
     pub fh: Option<usize>,
-    /// The second one.
+    /// The second object it worked on.
     pub fh2: Option<usize>,
     /// The one it found or made.
     pub new: Option<usize>,
 }
 
 impl<'a> Objects<'a> {
-    /// None yet, in a compound of that minor version.
+    /// Returns an empty set, for a compound of a minor version.
     pub fn new(minor: u64) -> Objects<'a> {
         Objects { minor, all: Vec::new(), current: None, saved: None }
     }
 
-    /// The handle of an object, if it has come.
+    /// The handle of an object, if known.
     pub fn handle(&self, object: Option<usize>) -> Option<&'a [u8]> {
         self.all.get(object?)?.handle
     }
@@ -49,7 +49,7 @@ impl<'a> Objects<'a> {
         self.all.get(object?)?.shown
     }
 
-    /// Takes the next operation. One whose status is not known counts as done.
+    /// Takes the next operation. One with an unknown status counts as successful.
     pub fn follow(&mut self, row: &Row<'a>) -> Touched {
         let before = self.worked_on(row.op);
         if row.status.is_some_and(|status| status != 0) {
@@ -93,7 +93,7 @@ impl<'a> Objects<'a> {
         Some(self.all.len() - 1)
     }
 
-    /// A GETFH tells the current object's handle, a GETATTR its attributes (and by request its
+    /// A GETFH gives the current object's handle, a GETATTR its attributes (and, on request, its
     /// handle).
     fn learn(&mut self, row: &Row<'a>) {
         let object = self.current.and_then(|current| self.all.get_mut(current));
@@ -107,7 +107,7 @@ impl<'a> Objects<'a> {
         }
     }
 
-    /// What else was done to the current object may have changed it.
+    /// Other operations on the current object may have changed it.
     fn used(&mut self, op: Op) {
         if !without_file(op) && op != Op::Access {
             if let Some(object) = self.current.and_then(|current| self.all.get_mut(current)) {

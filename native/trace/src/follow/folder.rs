@@ -1,5 +1,5 @@
-//! Files that are read one after the other, in the order of their first records, of which the
-//! last may still grow: a folder in which a monitor begins a new one every so often, or one file.
+//! Files read one after the other, in the order of their first records; the last may still grow.
+//! They are a folder in which a monitor begins a new file every so often, or one file.
 //!
 //! The folder is looked at again and again, rather than watched with inotify: a look is due only
 //! where a file has been read to its end, it takes microseconds, and file systems that other
@@ -201,14 +201,14 @@ impl Tail {
             self.first = before.clone();
             self.file.by_ref().take(KNOWN_BY).read_to_end(&mut self.first)?;
             self.read = self.file.seek(SeekFrom::Start(offset.max(head.length)))?;
-            return Ok(live(Input::behind(Box::new(self), before, offset)));
+            return Ok(live(Input::resume(Box::new(self), before, offset)));
         }
         let (_, mut reader) = decompress(Box::new(self.file))?;
         let mut before = Vec::new();
         reader.by_ref().take(head.length).read_to_end(&mut before)?;
         let passed = offset.saturating_sub(head.length);
         io::copy(&mut reader.by_ref().take(passed), &mut io::sink())?;
-        Ok(live(Input::behind(reader, before, offset)))
+        Ok(live(Input::resume(reader, before, offset)))
     }
 
     /// Whether it is no longer written: there is a next one, or nothing has come for too long.

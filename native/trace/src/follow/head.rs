@@ -1,6 +1,7 @@
 //! How a file begins: by the time of its first record it is known, and put in order.
 
-use crate::capture::file::File as Capture;
+use crate::capture::file::{File as Capture, SideOutputs};
+use crate::capture::unread::Unread;
 use crate::capture::FORMAT as CAPTURE;
 use crate::input::Input;
 use crate::quarantine::Quarantine;
@@ -33,7 +34,8 @@ impl Head {
 
 fn capture(input: &mut Input) -> Option<Head> {
     let mut file = Capture::open(input).ok()?;
-    let frame = file.next(input, &mut Quarantine::default()).ok()??;
+    let (quarantine, unread) = (&mut Quarantine::default(), &mut Unread::default());
+    let frame = file.next(input, &mut SideOutputs { quarantine, unread })?;
     Some(Head { began: frame.time, length: input.position() })
 }
 

@@ -9,6 +9,7 @@ mod folder;
 mod head;
 mod pipe;
 
+use crate::budget::Budget;
 use crate::input::Input;
 use crate::message::WINDOW;
 use crate::quarantine::Damaged;
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 pub const PATIENCE: Duration = Duration::from_millis(10);
 
 /// Rows handed on so long ago, in microseconds of the trace's time, change no more: their calls
-/// are forgotten.
+/// are dropped.
 const SETTLED: i64 = WINDOW + 2_000_000;
 
 /// After so long without anything, as long as [`SETTLED`], it is as if the trace's time had gone on.
@@ -107,7 +108,7 @@ pub struct Piece {
     pub clock: Option<i64>,
     /// What was counted so far, once something has come.
     pub counts: Option<TraceCounts>,
-    /// Whether it is the first after what was read again, of which it holds nothing.
+    /// Whether it is the first after the input that was read again, and without rows of that.
     pub resumed: bool,
     /// Whether nothing has come for [`PATIENCE`].
     pub idle: bool,
@@ -125,6 +126,7 @@ pub struct Follow {
     refused: Vec<(String, String)>,
     missed: u64,
     stride: i64,
+    budget: Budget,
     resume: Option<Resume>,
     gather: Duration,
     /// When something came last.
@@ -137,18 +139,20 @@ impl Follow {
     ///
     /// A piece ends when the trace's time passes a multiple of `stride` microseconds. After
     /// `until_idle` without anything new, files have ended. What was followed before goes on
-    /// where `resume` says; what cannot be read again is told as a time in which nobody watched.
+    /// where `resume` says; unreadable stretches are reported as times in which nobody watched.
     pub fn open(
         path: &Path,
         resume: Option<Resume>,
         stride: i64,
         until_idle: Option<Duration>,
+        budget: Budget,
     ) -> io::Result<Follow> {
         let from = resume.as_ref().map(|resume| resume.from.clone());
-        let source: Box<dyn Source> = match source::is_live(path) && !path.is_dir() {
-            true => Box::new(Pipe::open(path)?),
-            false => Box::new(Folder::open(path, from, until_idle)?),
-        };
+        let source: Box<dyn Source> =
+            match path == Path::new("-") || (source::is_live(path) && !path.is_dir()) {
+                true => Box::new(Pipe::open(path)?),
+                false => Box::new(Folder::open(path, from, until_idle)?),
+            };
         Ok(Follow {
             source,
             trace: None,
@@ -158,6 +162,7 @@ impl Follow {
             refused: Vec::new(),
             missed: 0,
             stride: stride.max(1),
+            budget,
             resume,
             gather: PATIENCE,
             heard: Instant::now(),
@@ -166,7 +171,7 @@ impl Follow {
     }
 
     /// Gathers rows for so long, and not for [`PATIENCE`], whether or not more comes: who needs
-    /// them that seldom is spared the cost of many pieces.
+    /// them that seldom avoids the cost of many pieces.
     pub fn gather_for(&mut self, time: Duration) {
         self.gather = time.max(PATIENCE);
     }
@@ -273,7 +278,7 @@ impl Follow {
         };
         let begun = match &mut self.trace {
             Some(trace) => trace.go_on(input),
-            None => Trace::live(input).map(|trace| self.trace = Some(trace)),
+            None => Trace::live(input, self.budget).map(|trace| self.trace = Some(trace)),
         };
         if let (Some(trace), Some(since)) = (&mut self.trace, missed) {
             trace.miss(since);
@@ -330,14 +335,14 @@ impl Follow {
             return Ok(Piece::nothing(place, idle, ended));
         };
         trace.judge_by_now();
-        let rows = trace.hand_on()?;
+        let rows = trace.take_partial()?;
         let clock = trace.clock();
         if !idle {
             self.heard = Instant::now();
         }
         let done = ended || self.heard.elapsed() > QUIET;
         let until = if done { i64::MAX } else { trace.latest().saturating_sub(SETTLED) };
-        Ok(Piece {
+        let piece = Piece {
             rows,
             settled: trace.settled(until)?,
             damaged: trace.take_damaged(),
@@ -350,7 +355,9 @@ impl Follow {
             resumed: false,
             idle,
             ended,
-        })
+        };
+        trace.forget_hosts();
+        Ok(piece)
     }
 }
 

@@ -24,8 +24,8 @@ impl Counts {
 }
 
 impl Joiner {
-    /// Writes the rows of a waiting compound. One of which no operation was run, or can be read,
-    /// is one row.
+    /// Writes the rows of a pending compound. If no operation was run, or is readable, it is one
+    /// row.
     pub(super) fn compound(&mut self, index: u32, version: u8, reply: Option<Reply>) -> Range<u64> {
         let call = &self.waiting[index as usize];
         let answer = reply.map(|(_, status, _, fields)| (status, fields));
@@ -57,7 +57,7 @@ impl Joiner {
     }
 }
 
-/// Sets what all operations of a compound have in common, and the status of one.
+/// Sets the columns that all operations of a compound share, and the status of one.
 fn write_whole(batches: &mut Batches, call: &Fields, reply: Option<Reply>, status: Option<u32>) {
     batches.fields(call);
     if let Some((time, compound, _, fields)) = reply {

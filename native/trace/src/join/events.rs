@@ -1,4 +1,4 @@
-//! Messages told to who listens, as they come: that the joiner knows nobody who prints them.
+//! Messages passed to a listener as they come, so that the joiner does not depend on printers.
 
 use super::Joiner;
 use crate::fields::Fields;
@@ -8,11 +8,11 @@ use crate::messages::Kind;
 /// A message that has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
-    /// What it is, if no row is made of it.
+    /// Its kind, if it has no row.
     pub kind: Option<Kind>,
-    /// When, between whom, which.
+    /// Its envelope.
     pub envelope: &'a Envelope,
-    /// What was read of it.
+    /// Its contents.
     pub what: What<'a>,
 }
 
@@ -31,22 +31,21 @@ pub enum What<'a> {
         short: bool,
         fields: &'a Fields,
     },
-    /// A reply whose call was not seen, as it was given to [`Joiner::hold`].
+    /// A reply whose call was not seen, as passed to [`Joiner::hold`].
     Orphan {
         kind: &'static str,
         bytes: &'a [u8],
     },
 }
 
-/// Who wants to know of messages.
+/// A listener to messages.
 pub trait Listener: Send {
     /// A message came, from one of the hosts to another.
     fn hear(&mut self, hosts: &Interner, event: &Event);
 }
 
 impl What<'_> {
-    /// What it is, if no row is made of it, having been sent `again` or being no call's or reply's
-    /// of NFS.
+    /// Its kind, if it has no row, because it was sent `again` or is not a call or reply of NFS.
     fn kind(&self, again: bool) -> Option<Kind> {
         match self {
             What::Orphan { .. } => Some(Kind::ReplyWithoutCall),
@@ -59,15 +58,15 @@ impl What<'_> {
 }
 
 impl Joiner {
-    /// From now on tells `listener` of the messages that no row is made of, or of `all`.
+    /// From now on passes messages without a row, or `all` messages, to `listener`.
     pub fn tell(&mut self, listener: Box<dyn Listener>, all: bool) {
-        self.told = Some((listener, all));
+        self.listener = Some((listener, all));
     }
 
-    /// Tells of a message, which may have been sent `again`.
+    /// Passes on a message, which may have been sent `again`.
     #[inline]
     pub(super) fn emit(&mut self, envelope: &Envelope, again: bool, what: What) {
-        let Some((listener, all)) = &mut self.told else {
+        let Some((listener, all)) = &mut self.listener else {
             return;
         };
         let kind = what.kind(again);

@@ -6,30 +6,30 @@ use std::collections::VecDeque;
 use std::hash::BuildHasher;
 use std::ops::{Index, IndexMut};
 
-/// A call, and what became of it.
+/// A call, and its state.
 #[derive(Debug)]
 pub struct Remembered {
     pub key: CallKey,
     pub time: i64,
     pub procedure: Procedure,
-    /// Tells a retransmission from another call with the same XID.
+    /// Distinguishes a retransmission from another call with the same XID.
     pub fingerprint: u64,
     pub state: State,
 }
 
-/// What became of a call.
+/// The state of a call.
 #[derive(Clone, Copy, Debug)]
 pub enum State {
-    /// It waits, at this place, for its reply.
+    /// It is pending, at this index.
     Waiting(u32),
-    /// Its rows, which follow each other: one, or one for each operation of a compound.
+    /// Its rows, which are consecutive: one, or one for each operation of a compound.
     Answered(u64, u32),
     /// Another call had its XID.
     Replaced,
 }
 
-/// The calls remembered. The table holds their numbers alone: most are looked up soon after they
-/// came, when they are still in the processor's cache, and let go one after the other.
+/// The calls remembered. The table holds only their numbers: most are looked up soon after their
+/// arrival, while they are still in the processor's cache, and dropped in sequence.
 #[derive(Debug, Default)]
 pub struct Calls {
     calls: VecDeque<(u64, Remembered)>,
@@ -40,9 +40,14 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// How many there are.
+    /// The number of calls.
     pub fn len(&self) -> usize {
         self.calls.len()
+    }
+
+    /// The keys of all.
+    pub fn keys(&self) -> impl Iterator<Item = &CallKey> {
+        self.calls.iter().map(|(_, call)| &call.key)
     }
 
     /// The time of the first.
@@ -76,7 +81,7 @@ impl Calls {
         self.calls.push_back((hash, call));
     }
 
-    /// Lets go of the first.
+    /// Drops the first.
     pub fn pop(&mut self) -> Option<Remembered> {
         let (hash, call) = self.calls.pop_front()?;
         let number = self.first;

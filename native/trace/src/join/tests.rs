@@ -1,4 +1,5 @@
 use super::*;
+use crate::budget::Part;
 use crate::message::{Endpoint, Transport};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
@@ -120,4 +121,58 @@ fn calls_of_other_programs_are_counted_and_make_no_row() {
     call(&mut joiner, 6, 2, b"a");
     assert_eq!(rows(&mut joiner).num_rows(), 1);
     assert_eq!(joiner.counts.other, BTreeMap::from([(100_005, (1, 1))]));
+}
+
+/// A budget whose share of a part is `bytes`.
+fn budget(part: Part, bytes: usize) -> Budget {
+    Budget::new(bytes.div_ceil(part as usize) * 1000)
+}
+
+#[test]
+fn calls_of_the_longest_names_keep_to_their_share_and_become_rows_all_the_same() {
+    let mut joiner = Joiner::default();
+    joiner.limit(budget(Part::Calls, 1 << 20));
+    for xid in 0..1000 {
+        call(&mut joiner, 0, xid, &[b'n'; 4096]);
+        assert!(joiner.waiting_bytes <= (1 << 20) + 16_384);
+    }
+    let evicted = joiner.counts.evicted["calls"];
+    assert!((700..1000).contains(&evicted), "{evicted}");
+    assert_eq!(joiner.counts.procedures[Op::Getattr as usize].unanswered, evicted);
+    let held: usize = joiner.waiting.iter().map(|call| call.fields.memory()).sum();
+    assert_eq!(joiner.waiting_bytes, held);
+    joiner.finish();
+    assert_eq!(joiner.batches.next_row(), 1000);
+}
+
+#[test]
+fn replies_that_wait_keep_to_their_share_however_small_they_are() {
+    let mut joiner = Joiner::default();
+    joiner.limit(budget(Part::Replies, 100 * HELD));
+    for xid in 0..1000 {
+        joiner.hold(at(0, xid), "unknown", b"");
+    }
+    assert!(joiner.held.len() <= 100 && joiner.held_order.len() <= 200);
+    assert_eq!(joiner.counts.evicted["replies"] as usize, 1000 - joiner.held.len());
+    for xid in 0..1000 {
+        joiner.hold(at(0, xid), "unknown", b"");
+        call(&mut joiner, 0, xid, b"a"); // it has its reply: nothing waits, and the clock stands
+    }
+    assert!(joiner.held_order.len() <= 300, "{}", joiner.held_order.len());
+}
+
+#[test]
+fn unused_hosts_are_dropped_and_those_of_calls_stay() {
+    let mut joiner = Joiner::default();
+    joiner.limit(budget(Part::Hosts, 100 * 160));
+    let server = joiner.hosts.intern("server");
+    for number in 0..1000 {
+        let mut envelope = at(0, 7);
+        envelope.key.server.host = server;
+        envelope.key.client.host = joiner.hosts.intern(&format!("client {number}"));
+        joiner.call(envelope, Procedure::Other(1), false, &mut Fields::default());
+        joiner.forget_hosts();
+        assert!(joiner.hosts.len() <= 200, "{}", joiner.hosts.len());
+        assert_eq!(joiner.hosts.names()[server as usize], "server");
+    }
 }

@@ -6,10 +6,10 @@
 //! messages. Holes in TCP's own numbers show when bytes were lost, though not how many messages.
 //!
 //! A capture begins and ends amid calls: what is missing within [`EDGE`] of either is not counted.
-//! Packets of which a capture kept only the beginning are not lost.
+//! Packets that a capture cut are not lost.
 //!
-//! Two more are told from outside: packets that the monitor's kernel dropped, where a capture says
-//! so, and times in which nobody watched. Nothing says whose messages these were: they are told of
+//! Two more come from outside: packets that the monitor's kernel dropped, where a capture says
+//! so, and times in which nobody watched. Nothing says whose messages these were: they are counted for
 //! [`EVERYONE`].
 
 mod periods;
@@ -19,6 +19,7 @@ mod table;
 pub use periods::{Period, Tally, PERIOD};
 pub use table::{gaps, periods};
 
+use crate::budget::{Budget, Part};
 use crate::message::{CallKey, Endpoint, Envelope, HostId};
 use hashbrown::HashMap;
 use periods::Periods;
@@ -35,11 +36,17 @@ const LATE: i64 = 3_000_000;
 /// A longer gap tells nothing of the time between: the conversation was idle.
 const IDLE: i64 = 1_000_000;
 
-/// The most conversations whose numbers are followed.
+/// The most conversations whose numbers are followed, if there is memory for them, …
 const CONVERSATIONS: usize = 16_384;
+
+/// … of so many bytes each.
+const CONVERSATION: usize = 700;
 
 /// What is written for server and client where something may have been lost of all of them.
 pub const EVERYONE: &str = "*";
+
+/// The number of [`EVERYONE`] in periods of too many hosts.
+const UNNAMED: HostId = HostId::MAX;
 
 /// A time in which calls of a client to a server were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,15 +72,15 @@ pub struct Hole {
     pub call: bool,
 }
 
-/// The most numbers passed over that may still come, in all conversations: each could have
-/// thousands of them, were it forged.
-const NUMBERS: usize = 1 << 20;
+/// The bytes that a number takes which was passed over and may still come. Each conversation could
+/// have thousands of them, were it forged.
+const NUMBER: usize = 112;
 
 /// Client and server of a conversation.
 type Ends = (Endpoint, Endpoint);
 
 /// Follows what is lost.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Losses {
     conversations: HashMap<Ends, Sequence>,
     /// The numbers of all of them that were passed over and may still come.
@@ -84,18 +91,63 @@ pub struct Losses {
     missing: Option<(HostId, i64)>,
     began: Option<i64>,
     now: i64,
-    looked: i64,
+    /// When numbers are given up and periods closed next: at multiples of [`LATE`], so that this is
+    /// at the same message wherever reading began, and a follower that goes on repeats no period.
+    due: i64,
+    /// The most numbers passed over that may still come, in all conversations.
+    numbers: usize,
+    /// The most conversations whose numbers are followed.
+    most: usize,
+}
+
+impl Default for Losses {
+    fn default() -> Losses {
+        let mut losses = Losses {
+            conversations: HashMap::new(),
+            waiting: 0,
+            periods: Periods::default(),
+            gaps: Vec::new(),
+            missing: None,
+            began: None,
+            now: 0,
+            due: 0,
+            numbers: 0,
+            most: 0,
+        };
+        losses.limit(Budget::default());
+        losses
+    }
 }
 
 impl Losses {
+    /// Keeps to its share from now on: half of it for numbers, half for periods.
+    pub fn limit(&mut self, budget: Budget) {
+        let half = budget.share(Part::Losses) / 2;
+        self.numbers = half / NUMBER;
+        self.most = CONVERSATIONS.min(half / CONVERSATION).max(2);
+        self.periods.limit(half);
+    }
+
+    /// Messages counted for [`EVERYONE`], since there were too many hosts.
+    pub fn unnamed(&self) -> u64 {
+        self.periods.unnamed
+    }
+
+    /// The hosts that it knows by their numbers.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> + '_ {
+        let ends = self.conversations.keys();
+        let ends = ends.flat_map(|(client, server)| [client.host, server.host]);
+        ends.chain(self.periods.hosts()).chain(self.missing.map(|(everyone, _)| everyone))
+    }
+
     /// Takes a call that is not a retransmission. `held` has the calls whose replies wait for them.
     pub fn call<R>(&mut self, envelope: &Envelope, held: &HashMap<CallKey, R>) {
         let key = envelope.key;
-        if self.conversations.len() >= CONVERSATIONS {
+        if self.conversations.len() >= self.most {
             self.make_room();
         }
         let sequence = self.conversations.entry((key.client, key.server)).or_default();
-        let room = NUMBERS.saturating_sub(self.waiting);
+        let room = self.numbers.saturating_sub(self.waiting);
         let before = sequence.waiting();
         sequence.call(key.xid, envelope.time, room, |run| held_of(held, key, run));
         self.waiting = (self.waiting + sequence.waiting()).saturating_sub(before);
@@ -174,7 +226,7 @@ impl Losses {
         }
         self.began = self.began.or(Some(now));
         self.now = self.now.max(now);
-        if self.now - self.looked >= LATE {
+        if self.now >= self.due {
             self.look(self.now - LATE);
         }
     }
@@ -202,7 +254,7 @@ impl Losses {
 
     /// Gives up numbers passed over before `until`, and closes periods.
     fn look(&mut self, until: i64) {
-        self.looked = self.now;
+        self.due = (self.now.div_euclid(LATE) + 1).saturating_mul(LATE);
         for (ends, sequence) in &mut self.conversations {
             give_up(ends, sequence, until, &mut self.periods, &mut self.gaps);
         }
@@ -213,14 +265,14 @@ impl Losses {
     /// Forgets the half of the conversations that were idle longest.
     fn make_room(&mut self) {
         let mut heard: Vec<i64> = self.conversations.values().map(Sequence::heard).collect();
-        let (_, &mut middle, _) = heard.select_nth_unstable(CONVERSATIONS / 2);
+        let (_, &mut middle, _) = heard.select_nth_unstable(self.most / 2);
         let (periods, gaps) = (&mut self.periods, &mut self.gaps);
         self.conversations.retain(|ends, sequence| {
-            let kept = sequence.heard() > middle;
-            if !kept {
+            let keep = sequence.heard() > middle;
+            if !keep {
                 give_up(ends, sequence, i64::MAX, periods, gaps);
             }
-            kept
+            keep
         });
         self.waiting = self.conversations.values().map(Sequence::waiting).sum();
     }

@@ -1,5 +1,6 @@
 //! Messages seen and lost in stretches of five minutes, by server and client.
 
+use super::UNNAMED;
 use crate::message::{HostId, WINDOW};
 use hashbrown::HashMap;
 
@@ -41,9 +42,8 @@ impl Tally {
     ///
     /// Each unanswered call and each orphan is one, and an operation of which nothing was seen is
     /// two. Where numbers do not tell how many there are of these, calls and replies are taken
-    /// for two samples of the same operations, lost independently of each other: then calls lost
-    /// are to replies lost as those are, of which the other half was seen (Lincoln and Petersen's
-    /// estimate of a population, seen twice).
+    /// for two independent samples of the same operations, and the operations missing in both are
+    /// estimated from those missing in one (Lincoln and Petersen's estimate of a population).
     pub fn lost(&self) -> f64 {
         let (unanswered, orphans) = (self.unanswered as f64, self.orphans as f64);
         let unseen = match self.unseen() {
@@ -82,6 +82,9 @@ pub struct Period {
     pub tally: Tally,
 }
 
+/// The bytes that a period takes which goes on, with the names of its hosts.
+const OPEN: usize = 440;
+
 type Key = (i64, HostId, HostId);
 
 /// The periods that are going on.
@@ -89,24 +92,45 @@ type Key = (i64, HostId, HostId);
 pub struct Periods {
     open: HashMap<Key, Tally>,
     closed: Vec<Period>,
-    next: i64,
+    /// The first period that is not closed.
+    first: i64,
+    /// The most periods that go on.
+    most: usize,
+    /// How often one more was asked for.
+    pub unnamed: u64,
 }
 
 impl Periods {
     /// The period of a time, a server and a client.
     #[inline]
     pub fn at(&mut self, time: i64, server: HostId, client: HostId) -> &mut Tally {
-        self.open.entry((time.div_euclid(PERIOD), server, client)).or_default()
+        let mut key = (time.div_euclid(PERIOD), server, client);
+        if self.open.len() >= self.most && !self.open.contains_key(&key) {
+            self.unnamed += 1;
+            key = (key.0, UNNAMED, UNNAMED);
+        }
+        self.open.entry(key).or_default()
+    }
+
+    /// Holds no more from now on than so many bytes do.
+    pub fn limit(&mut self, bytes: usize) {
+        self.most = bytes / OPEN;
+    }
+
+    /// The hosts of the periods.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> + '_ {
+        let open = self.open.keys().map(|(_, server, client)| [*server, *client]);
+        open.chain(self.closed.iter().map(|period| [period.server, period.client])).flatten()
     }
 
     /// Ends the periods of which nothing more is to come: calls are given up after a window.
     pub fn close(&mut self, now: i64) {
-        if now < self.next {
+        let first = now.saturating_sub(2 * WINDOW).div_euclid(PERIOD);
+        if first <= self.first && now < i64::MAX {
             return;
         }
-        self.next = now.saturating_add(WINDOW);
-        let last = now.saturating_sub(2 * WINDOW).div_euclid(PERIOD);
-        let ended = self.open.extract_if(|(number, ..), _| *number < last || now == i64::MAX);
+        self.first = first;
+        let ended = self.open.extract_if(|(number, ..), _| *number < first || now == i64::MAX);
         let mut ended: Vec<(Key, Tally)> = ended.collect();
         ended.sort_unstable_by_key(|(key, _)| *key);
         self.closed.extend(ended.into_iter().map(|((number, server, client), tally)| Period {

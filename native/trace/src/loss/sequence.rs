@@ -8,8 +8,8 @@ const LONGEST: u32 = 4096;
 /// The most numbers passed over that may still come.
 const MOST: usize = 4096;
 
-/// For so many of them memory is kept when there are none.
-const KEPT: usize = 64;
+/// The numbers to reserve memory for when there are none.
+const RESERVED: usize = 8;
 
 /// So many steps tell whether a client counts, …
 const TELLING: u32 = 16;
@@ -160,7 +160,7 @@ impl Sequence {
                 }
             }
             if count.missing.is_empty() {
-                count.missing.shrink_to(KEPT);
+                count.missing.shrink_to(RESERVED);
             }
         }
     }

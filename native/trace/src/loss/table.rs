@@ -1,8 +1,8 @@
 //! Losses as Arrow record batches. `data/schema.py` says what each column means.
 
-use super::{Gap, Period, Tally};
-use crate::arrays::{times, words};
-use crate::message::Interner;
+use super::{Gap, Period, Tally, EVERYONE, UNNAMED};
+use crate::arrays::{occurring, times};
+use crate::message::{HostId, Interner};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::ArrowError;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub fn periods(rows: &[Period], all: &Interner) -> Result<RecordBatch, ArrowErro
     };
     RecordBatch::try_from_iter_with_nullable([
         ("time", times(rows.iter().map(|row| row.time)), false),
-        ("server", words(rows.iter().map(|row| Some(row.server)), all.names())?, false),
-        ("client", words(rows.iter().map(|row| Some(row.client)), all.names())?, false),
+        ("server", occurring(rows.iter().map(|row| Some(row.server)), |id| host(all, id)), false),
+        ("client", occurring(rows.iter().map(|row| Some(row.client)), |id| host(all, id)), false),
         ("calls", numbers(|tally| tally.calls), false),
         ("replies", numbers(|tally| tally.replies), false),
         ("unanswered", numbers(|tally| tally.unanswered), false),
@@ -37,9 +37,16 @@ pub fn periods(rows: &[Period], all: &Interner) -> Result<RecordBatch, ArrowErro
 /// Times in which calls were lost: `server`, `client`, `since`, `until`.
 pub fn gaps(rows: &[Gap], all: &Interner) -> Result<RecordBatch, ArrowError> {
     RecordBatch::try_from_iter_with_nullable([
-        ("server", words(rows.iter().map(|row| Some(row.server)), all.names())?, false),
-        ("client", words(rows.iter().map(|row| Some(row.client)), all.names())?, false),
+        ("server", occurring(rows.iter().map(|row| Some(row.server)), |id| host(all, id)), false),
+        ("client", occurring(rows.iter().map(|row| Some(row.client)), |id| host(all, id)), false),
         ("since", times(rows.iter().map(|row| row.since)), false),
         ("until", times(rows.iter().map(|row| row.until)), false),
     ])
+}
+
+fn host(all: &Interner, id: HostId) -> &str {
+    if id == UNNAMED {
+        return EVERYONE;
+    }
+    all.names().get(id as usize).map_or("", String::as_str)
 }

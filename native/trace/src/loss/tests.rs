@@ -1,7 +1,10 @@
 //! Messages lost on purpose, counted and placed in time.
 
-use super::{Gap, Losses, Tally, NUMBERS};
-use crate::message::{CallKey, Endpoint, Envelope, Transport};
+use super::{Gap, Losses, Tally, EVERYONE};
+use crate::budget::{Budget, Part};
+use crate::message::{CallKey, Endpoint, Envelope, Interner, Transport};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
 use hashbrown::HashMap;
 
 const SECOND: i64 = 1_000_000;
@@ -95,7 +98,7 @@ fn a_call_whose_reply_was_seen_is_one_lost_message() {
 }
 
 #[test]
-fn of_calls_passed_over_at_once_each_may_come_late_or_have_its_reply_seen() {
+fn skipped_calls_may_each_come_late_or_have_a_reply() {
     for count in [0, 100] {
         // of many replies that wait only those of this conversation are looked at
         let mut held = none_held();
@@ -131,7 +134,7 @@ fn calls_under_way_where_a_trace_begins_or_ends_are_not_lost() {
 }
 
 #[test]
-fn of_a_gap_in_an_idle_conversation_only_its_ends_are_near() {
+fn only_the_ends_of_a_gap_in_an_idle_conversation_are_near() {
     let mut losses = losses(0..50);
     let behind = envelope(100 * SECOND, 51);
     losses.advance(behind.time);
@@ -152,6 +155,25 @@ fn periods_are_five_minutes_of_the_clock_and_come_when_nothing_more_can() {
 }
 
 #[test]
+fn periods_end_at_the_same_messages_wherever_reading_began() {
+    let ends = |began: i64| -> Vec<i64> {
+        let mut losses = Losses::default();
+        let ends = |second: i64| {
+            let call = envelope(second * SECOND + 700_000, second as u32);
+            losses.advance(call.time);
+            losses.call(&call, &none_held());
+            (!losses.take_periods().is_empty()).then_some(second)
+        };
+        (began..3000).filter_map(ends).collect()
+    };
+    let whole = ends(0);
+    assert_eq!(whole.len(), 9);
+    for began in 1..100 {
+        assert_eq!(ends(began), whole, "from {began} s on");
+    }
+}
+
+#[test]
 fn numbers_that_very_many_conversations_passed_over_are_bounded() {
     let mut losses = Losses::default();
     for number in 0..20_000_u32 {
@@ -160,10 +182,42 @@ fn numbers_that_very_many_conversations_passed_over_are_bounded() {
         losses.advance(call.time);
         losses.call(&call, &none_held());
         losses.answered(&call);
-        assert!(losses.waiting <= NUMBERS);
+        assert!(losses.waiting <= losses.numbers);
     }
     let waiting = losses.conversations.values().map(|each| each.waiting()).sum::<usize>();
-    assert_eq!((losses.waiting, waiting), (NUMBERS, NUMBERS));
+    assert_eq!((losses.waiting, waiting), (losses.numbers, losses.numbers));
     losses.advance(60 * SECOND);
     assert_eq!(losses.waiting, 0);
+}
+
+#[test]
+fn beyond_its_share_hosts_are_counted_together() {
+    let mut losses = Losses::default();
+    losses.limit(Budget::new(20_000_000));
+    let most = 20_000 * Part::Losses as usize / 2 / 440;
+    for number in 0..2 * most as u32 {
+        let mut call = envelope(SECOND, number);
+        call.key.client.host = number;
+        losses.advance(call.time);
+        losses.answered(&call);
+    }
+    losses.finish();
+    let periods = losses.take_periods();
+    assert_eq!(periods.len(), most + 1);
+    assert_eq!(periods.iter().map(|period| period.tally.calls).sum::<u64>(), 2 * most as u64);
+    let table = periods_of(&periods);
+    assert_eq!(table.last().map(String::as_str), Some(EVERYONE));
+    assert_eq!(losses.unnamed(), most as u64);
+}
+
+/// The clients of rows of the loss table.
+fn periods_of(rows: &[super::Period]) -> Vec<String> {
+    let mut hosts = Interner::default();
+    for number in 0..100_000 {
+        hosts.intern(&number.to_string());
+    }
+    let batch = super::periods(rows, &hosts).unwrap();
+    let clients = batch.column_by_name("client").unwrap().as_dictionary::<Int32Type>();
+    let words = clients.values().as_string::<i32>();
+    clients.keys().values().iter().map(|key| words.value(*key as usize).to_owned()).collect()
 }

@@ -10,16 +10,15 @@ use crate::form::Form;
 use crate::message::Procedure;
 use crate::schema::{Column, EntryColumn, Kind, Op, ENTRY_COLUMNS};
 
-/// Until 2003-09-09 00:00 UTC the two halves of a setattr's size were printed exchanged.
+/// Until 2003-09-09 00:00 UTC nfsdump printed the two halves of a setattr's size exchanged.
 const SIZES_MENDED: i64 = 1_063_065_600_000_000;
 
 const BAD_NUMBER: Damage = ("bad-number", "a hexadecimal number that fits its field");
 const BAD_TIME: Damage = ("bad-time", "a time, seconds.microseconds");
 const NO_TRAILER: Damage = ("no-trailer", "the trailer, con = … len = …, at the end");
 
-/// Reads a line's keys and values into `out`, and how they were printed; returns whether its
-/// packet was cut short. `text` is the whole line, which is kept where the values and the form do
-/// not give it.
+/// Reads a line's keys and values, and their form, into `out`; returns whether its packet was cut
+/// short. `text` is the whole line, which is stored if the values and the form do not give it.
 pub fn read(line: &Line, text: &[u8], out: &mut Fields) -> Result<bool, Damage> {
     let (short, plain) = match line.procedure {
         Procedure::Nfs(op, version) => {
@@ -35,7 +34,7 @@ pub fn read(line: &Line, text: &[u8], out: &mut Fields) -> Result<bool, Damage> 
     Ok(short)
 }
 
-/// Passes over the values of another program's message.
+/// Skips the values of another program's message.
 fn other(line: &Line) -> Result<bool, Damage> {
     let mut words = line.words;
     while !trailer::begins(words.take(), line.direction) {
@@ -50,9 +49,9 @@ struct Reader<'a> {
     line: &'a Line<'a>,
     op: Op,
     version: u8,
-    /// Whose attributes are being read, and the last one of them.
+    /// The subject of the attributes being read, and the last one of them.
     subject: Option<(Subject, Attribute)>,
-    /// Of the subject, the attributes read so far, as bits.
+    /// The attributes of the subject read so far, as bits.
     seen: u32,
     form: Form,
     /// Whether the line can be printed again from the values and the form.
@@ -68,7 +67,7 @@ impl<'a> Reader<'a> {
         Reader { line, op, version, subject: None, seen: 0, form, plain, padded: false, out }
     }
 
-    /// Reads up to the end of the line; whether the packet was cut.
+    /// Reads to the end of the line; returns whether the packet was cut.
     fn read(&mut self) -> Result<bool, Damage> {
         let mut words = self.line.words;
         let mut short = false;
@@ -102,7 +101,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes how the line was printed, from the spaces before its trailer on.
+    /// Records the line's form, from the spaces before its trailer on.
     fn end(&mut self, rest: &[u8], spaced: bool) {
         let two = rest.starts_with(b"  ");
         self.form = self.form.with(Form::TWO_SPACES, two);
@@ -198,7 +197,7 @@ impl<'a> Reader<'a> {
         self.single(column, value)
     }
 
-    /// An attribute: `pre-size` and `ftype` begin those of the next object.
+    /// Reads an attribute: `pre-size` and `ftype` begin those of the next object.
     fn attribute(&mut self, attribute: Attribute, value: &[u8]) -> Result<(), Damage> {
         let subject = match (self.subject, attribute) {
             (None, _) => self.first_subject(attribute),
@@ -217,7 +216,7 @@ impl<'a> Reader<'a> {
         self.value(attributes::column(subject, attribute), value)
     }
 
-    /// Whose attributes come first: the object's, where the reply can hold them.
+    /// The subject of the first attributes: the object, if the reply can hold its attributes.
     fn first_subject(&self, attribute: Attribute) -> Subject {
         let failed = self.line.status != Some(0);
         match self.op {
@@ -270,13 +269,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A value that a line has but once.
+    /// Sets a value that a line has only once.
     fn single(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
         self.plain &= !self.out.has(column);
         self.value(column, value)
     }
 
-    /// A number that a line has but once.
+    /// Sets a number that a line has only once.
     fn once(&mut self, column: Column, number: u64) -> Result<(), Damage> {
         self.plain &= !self.out.has(column);
         self.out.number(column, number);
@@ -330,7 +329,7 @@ impl<'a> Reader<'a> {
         Ok(time as u64)
     }
 
-    /// A place in a directory of version 2: four bytes of the server's own, in eight digits.
+    /// Reads a position in a directory of version 2: four opaque bytes, in eight digits.
     fn cookie(&mut self, value: &[u8]) -> Result<(), Damage> {
         let (cookie, lower) = super::value::digits(value).ok_or(BAD_NUMBER)?;
         self.plain &= lower && value.len() == 8;
@@ -367,8 +366,8 @@ impl<'a> Reader<'a> {
         self.once(column, code as u64)
     }
 
-    /// Access bits. Early traces print one letter, in upper case, for the bit that they know;
-    /// `U` stands for bits that they do not.
+    /// Access bits. Early traces print one letter, in upper case, for the bit that they know; `U`
+    /// stands for unknown bits.
     fn access(&mut self, column: Column, value: &[u8]) -> Result<(), Damage> {
         let letter = match value {
             [letter] => memchr::memchr(*letter, ACCESS),
@@ -383,7 +382,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A quoted name, or a handle in hexadecimal; returns whether it is plain, being a name or not.
+/// Reads a quoted name, or a handle in hexadecimal; returns whether it is plain for its type.
 fn bytes(value: &[u8], name: bool, out: &mut Vec<u8>) -> Result<bool, Damage> {
     const BAD_NAME: Damage = ("bad-name", "a name in double quotes, with \\xx escapes");
     const BAD_HANDLE: Damage = ("bad-handle", "a file handle in hexadecimal digits, two a byte");

@@ -9,10 +9,10 @@ use crate::schema::Op;
 use hashbrown::HashMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// MOUNT, of which nfsdump prints calls among those of NFS.
+/// MOUNT, whose calls nfsdump prints among those of NFS.
 const MOUNT: u32 = 100_005;
 
-/// The program of calls that nfsdump itself could not name.
+/// The program of calls that nfsdump could not name.
 const UNKNOWN: u32 = 0;
 
 /// The head of a line, and what follows it.
@@ -20,24 +20,24 @@ const UNKNOWN: u32 = 0;
 pub struct Line<'a> {
     /// Call or reply.
     pub direction: Direction,
-    /// When, between whom, which.
+    /// Its envelope.
     pub envelope: Envelope,
-    /// What is called or answered.
+    /// The procedure called or answered.
     pub procedure: Procedure,
-    /// A reply's status; `None` in the null procedure, and where the packet was cut before it.
+    /// A reply's status; `None` for the null procedure, and if the packet was cut before it.
     pub status: Option<u32>,
     /// The keys and values, and the trailer.
     pub words: Words<'a>,
-    /// How the head was printed.
+    /// The form of the head.
     pub form: Form,
-    /// Whether that and the values are enough to print it again.
+    /// Whether the form and the values are enough to print it again.
     pub plain: bool,
 }
 
 /// The words of a line. They are separated by one space, sometimes two.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
-    /// What is left.
+    /// The remaining text.
     pub rest: &'a [u8],
     /// Whether there were several spaces in one place.
     pub spaced: bool,
@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
         let mut words = Words { rest: text, spaced: text.first() == Some(&b' ') };
         let stamp = words.take();
         if stamp == b"XX" {
-            return Err(remark(words.rest));
+            return Err(comment(words.rest));
         }
         let (time, fraction) =
             time(stamp).ok_or(("bad-time", "a time, seconds.microseconds, first"))?;
@@ -119,7 +119,7 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// The word that names the procedure among orphans.
+    /// The word for the procedure among orphans.
     pub fn kind(&self) -> &'static str {
         match self.procedure {
             Procedure::Nfs(op, _) => op.word(),
@@ -173,8 +173,8 @@ fn xid(word: &[u8], plain: &mut bool) -> Result<(u32, Form), Damage> {
     Ok((xid, Form::TEXT.with(Form::PADDED_XID, padded)))
 }
 
-/// What the tool or its anonymizer says instead of a record.
-fn remark(rest: &[u8]) -> Damage {
+/// The damage for a comment of the tool or its anonymizer in place of a record.
+fn comment(rest: &[u8]) -> Damage {
     if rest.starts_with(b" Not Auth_Unix") {
         ("not-auth-unix", "credentials of AUTH_UNIX, which nfsdump can decode")
     } else {
@@ -182,10 +182,13 @@ fn remark(rest: &[u8]) -> Damage {
     }
 }
 
-/// The endpoints read last, by their text: the same few stand on line after line. With each,
+/// The endpoints read last, by their text, since the same few appear on line after line; with each,
 /// whether it would be printed so.
 #[derive(Default)]
-pub struct Endpoints(HashMap<Box<[u8]>, (Endpoint, bool)>);
+pub struct Endpoints {
+    known: HashMap<Box<[u8]>, (Endpoint, bool)>,
+    generation: u32,
+}
 
 impl Endpoints {
     // a few MB: ports change with every mount, and a long trace has many
@@ -193,14 +196,18 @@ impl Endpoints {
 
     #[inline]
     fn get(&mut self, text: &[u8], hosts: &mut Interner) -> Result<(Endpoint, bool), Damage> {
-        if let Some(endpoint) = self.0.get(text) {
+        if self.generation != hosts.generation() {
+            self.generation = hosts.generation();
+            self.known.clear();
+        }
+        if let Some(endpoint) = self.known.get(text) {
             return Ok(*endpoint);
         }
         let endpoint = endpoint(text, hosts)?;
-        if self.0.len() >= Self::MOST {
-            self.0.clear();
+        if self.known.len() >= Self::MOST {
+            self.known.clear();
         }
-        self.0.insert(text.into(), endpoint);
+        self.known.insert(text.into(), endpoint);
         Ok(endpoint)
     }
 }

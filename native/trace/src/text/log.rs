@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Lines are handed on when there are so many bytes of them, or when more input is waited for.
+/// The bytes of lines that trigger handing them on, besides waiting for input.
 const MOST: usize = 1 << 20;
 
 /// Takes lines.
@@ -14,7 +14,7 @@ struct Lines {
     taker: Taker,
 }
 
-/// Where lines are written, shared by what decodes and what reads.
+/// The destination of lines, shared by decoder and reader.
 #[derive(Clone)]
 pub struct Log(Arc<Mutex<Lines>>);
 
@@ -33,7 +33,7 @@ impl Log {
         }
     }
 
-    /// Hands on what there is.
+    /// Hands on all lines.
     pub fn flush(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).give();
     }
@@ -47,11 +47,11 @@ impl Lines {
     }
 }
 
-/// A reader that hands on the lines of what was read before it waits for more.
+/// A reader that hands on the lines read so far before it waits for more.
 pub struct Flushing<R> {
     /// What is read.
     pub reader: R,
-    /// Whose lines are handed on.
+    /// The log of the lines.
     pub log: Log,
 }
 

@@ -28,23 +28,23 @@ pub static FORMAT: Format = Format {
     decoder: || Box::<TextDecoder>::default(),
 };
 
-/// The longest line that is read as one.
+/// The longest line to read.
 pub const LONGEST: usize = 1 << 20;
 
 /// Why a line is set aside: a word for counting, and what was expected.
 pub type Damage = (&'static str, &'static str);
 
-/// Reads lines, hands calls and replies to a [`Joiner`].
+/// Reads lines, and passes calls and replies to a [`Joiner`].
 #[derive(Default)]
 struct TextDecoder {
     counts: Lines,
     newlines: u64,
     endpoints: Endpoints,
     fields: Fields,
-    instants: Instants<Doubted>,
+    instants: Instants<PendingLine>,
 }
 
-/// Where a line stands, and whether the trace ends in the middle of it.
+/// The place of a line, and whether the trace ends within it.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     offset: u64,
@@ -52,22 +52,22 @@ struct Place {
     cut: bool,
 }
 
-/// A line that waits until its time is judged.
+/// A line that is pending until its time is judged.
 #[derive(Debug)]
-struct Doubted {
+struct PendingLine {
     text: Vec<u8>,
     place: Place,
 }
 
-/// The first line, if it is a comment, of a trace that begins with these bytes: it says where the
-/// trace is from.
+/// The first line of a trace that begins with these bytes, if it is a comment: it states the
+/// trace's origin.
 pub fn heading(first: &[u8]) -> Option<Vec<u8>> {
     let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
     line.starts_with(b"#").then(|| line.to_vec())
 }
 
 /// Whether the first bytes of a file look like nfsdump text: a comment, a time, or one of the
-/// tool's own remarks.
+/// tool's own comments.
 fn is_text(first: &[u8]) -> bool {
     let line = first.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let readable = line.iter().all(|byte| (b' '..0x7f).contains(byte) || b"\t\r".contains(byte));
@@ -86,7 +86,7 @@ fn is_text(first: &[u8]) -> bool {
 }
 
 impl Decoder for TextDecoder {
-    /// Reads the lines at hand, about a megabyte of them.
+    /// Reads the lines present, about a megabyte of them.
     fn step(&mut self, input: &mut Input, joiner: &mut Joiner) -> Result<bool, DecodeError> {
         Ok(!input.at_hand(1) || self.read(input, joiner))
     }
@@ -103,12 +103,17 @@ impl Decoder for TextDecoder {
         self.instants.judge_by(clock);
     }
 
+    fn judge_live(&mut self, clock: i64) {
+        self.instants.judge_live(clock);
+    }
+
     fn judged(&self) -> (u64, u64) {
         self.instants.judged()
     }
 
     fn counts(&self) -> DecoderCounts {
-        DecoderCounts { records: self.counts.lines, lines: Some(self.counts), details: Vec::new() }
+        let lines = Some(self.counts);
+        DecoderCounts { records: self.counts.lines, lines, ..DecoderCounts::default() }
     }
 
     fn holds_lines(&self) -> bool {
@@ -146,7 +151,7 @@ impl TextDecoder {
         done > 0 || self.long_or_last(input, joiner)
     }
 
-    /// Reads a line longer than what is at hand, or the last one, or finds the end.
+    /// Reads a line longer than the window, or the last one, or finds the end.
     fn long_or_last(&mut self, input: &mut Input, joiner: &mut Joiner) -> bool {
         let seen = input.peek(1).len();
         if seen < LONGEST && input.more() {
@@ -155,7 +160,7 @@ impl TextDecoder {
         let position = input.position();
         let window = input.peek(1);
         if window.len() > seen {
-            return true; // the stream's last bytes have just come
+            return true; // the stream's last bytes have just arrived
         }
         if seen == 0 {
             return false;
@@ -205,16 +210,16 @@ impl TextDecoder {
         match self.instants.judge(time) {
             Verdict::Plausible => self.take(line, text, place, joiner),
             Verdict::Odd(odd) => set_aside_odd(place, odd, text, joiner),
-            Verdict::Doubted => {
-                self.instants.hold(time, Doubted { text: text.to_vec(), place });
+            Verdict::Pending => {
+                self.instants.hold(time, PendingLine { text: text.to_vec(), place });
                 self.settle(false, joiner);
             }
         }
     }
 
-    /// Hands on, or sets aside, the lines that waited until their times were judged.
+    /// Hands on, or sets aside, lines whose times are judged now.
     fn settle(&mut self, ended: bool, joiner: &mut Joiner) {
-        while let Some((Doubted { text, place }, odd)) = self.instants.settled(ended) {
+        while let Some((PendingLine { text, place }, odd)) = self.instants.settled(ended) {
             match (odd, self.parse(&text, joiner)) {
                 (Some(odd), _) => set_aside_odd(place, odd, &text, joiner),
                 (None, Ok(line)) => self.take(line, &text, place, joiner),
@@ -242,6 +247,7 @@ impl TextDecoder {
         match line.direction {
             Direction::Call => {
                 let short = fields::read(&line, text, &mut self.fields)?;
+                joiner.counts.short += u64::from(short);
                 let held = joiner.call(line.envelope, line.procedure, short, &mut self.fields);
                 if let Some(held) = held {
                     return self.held(&held, line.procedure, joiner);
@@ -260,7 +266,7 @@ impl TextDecoder {
         }
     }
 
-    /// Reads again a reply that was held for its call.
+    /// Reads a reply that was held for its call.
     fn held(
         &mut self,
         held: &HeldReply,
@@ -283,6 +289,7 @@ impl TextDecoder {
     ) -> Result<(), Damage> {
         line.plain &= line.procedure == procedure;
         let short = fields::read(&line, text, &mut self.fields)?;
+        joiner.counts.short += u64::from(short);
         let status = match line.procedure {
             Procedure::Other(_) => None,
             Procedure::Nfs(..) => line.status,
@@ -292,7 +299,7 @@ impl TextDecoder {
     }
 }
 
-/// Sets a line aside that cannot be read; where the trace ends in its middle, for that reason.
+/// Sets an unreadable line aside; if the trace ends within it, for that reason.
 fn set_aside(place: Place, (reason, expected): Damage, text: &[u8], joiner: &mut Joiner) {
     let (reason, expected) = match place.cut && reason != "too-long" {
         true => ("cut-short", "a whole line: the trace ends in the middle of this one"),

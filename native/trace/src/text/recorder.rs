@@ -1,5 +1,5 @@
-//! Messages printed as the joiner tells of them: all of them, live, or those of which no row is made,
-//! each kept with its line.
+//! Prints messages for a listener of the joiner: all of them, live, or those without a row, each
+//! stored with its line.
 
 use super::log::Log;
 use super::write::MessagePrinter;
@@ -9,31 +9,30 @@ use crate::messages::{Kind, Message, Messages};
 use crate::schema::Op;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is printed, shared by the joiner, which tells of messages, and the trace, which asks for
-/// them.
+/// The record, shared by the joiner, which passes messages, and the trace, which takes them.
 #[derive(Clone, Default)]
 pub struct Recorder(Arc<Mutex<Record>>);
 
-/// What was printed so far, and how and where more is.
+/// The printed messages, and the printer.
 #[derive(Default)]
 pub struct Record {
-    /// The messages that no row is made of, unless there is a log.
+    /// The messages without a row, unless there is a log.
     pub messages: Messages,
     /// Prints messages as lines.
     pub printer: MessagePrinter,
-    /// Where every message is printed, if anywhere.
+    /// The destination of all messages, if any.
     pub log: Option<Log>,
 }
 
 impl Recorder {
-    /// One that keeps the messages of which no row is made, of a trace that is text or is not.
+    /// Returns a recorder of the messages without a row, for a trace that is text or not.
     pub fn new(text: bool) -> Recorder {
         let recorder = Recorder::default();
         recorder.get().printer.text = text;
         recorder
     }
 
-    /// The record, for as long as it is looked at.
+    /// Locks the record.
     pub fn get(&self) -> MutexGuard<'_, Record> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,10 +8,10 @@ use super::write;
 use super::Damage;
 use crate::form::{Form, Printed};
 
-/// What is left of a line after its trailer's first word, in the published traces.
+/// The rest of a line after its trailer's first word, in the published traces.
 const PUBLISHED: [&[u8]; 2] = [b" = XXX len = XXX", b" pl = XXX con = XXX len = XXX"];
 
-/// Whether a word may begin a trailer, or remark on the packet: the names of most fields begin
+/// Whether a word may begin a trailer, or comment on the packet: the names of most fields begin
 /// with another letter.
 #[inline]
 pub fn may_be_other(key: &[u8]) -> bool {
@@ -29,7 +29,7 @@ pub fn begins(key: &[u8], direction: Direction) -> bool {
     }
 }
 
-/// A word that remarks on a packet's size and is dropped: what stands beside it is whole.
+/// A word that comments on a packet's size and is dropped: the rest is complete.
 pub fn is_mark(text: &[u8]) -> bool {
     matches!(text, b"JUMBO" | b"LONGPACKET" | b"PACKET") || text.starts_with(b"LONGPKT")
 }
@@ -67,8 +67,8 @@ pub fn read(rest: &[u8]) -> Result<bool, Damage> {
     }
 }
 
-/// How a whole trailer was printed, that of a reply with its status; none if it was not as
-/// [`write`] would. `scratch` is left empty.
+/// The form of a whole trailer, including a reply's status; none if [`write`] would print it
+/// otherwise. `scratch` is left empty.
 pub fn printed(whole: &[u8], status: Option<u32>, scratch: &mut Vec<u8>) -> Option<Printed> {
     let mut printed = Printed::default();
     match status {

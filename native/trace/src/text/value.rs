@@ -1,7 +1,7 @@
 //! The values of a line: hexadecimal numbers, decimal times, quoted names.
 //!
-//! Each is read in any form, and said to be plain or not: whether [`super::write`] would print it
-//! so.
+//! Each is accepted in any form, with a flag whether it is plain: whether [`super::write`] would
+//! print it so.
 
 use super::words::escaped;
 
@@ -141,13 +141,13 @@ fn decimal(text: &[u8]) -> Option<i64> {
 /// How the fraction of a time is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fraction {
-    /// With six digits, as it would be in any case.
+    /// With six digits, the only form.
     Either,
-    /// With six digits, of which the first is zero.
+    /// With six digits, the first zero.
     Padded,
     /// With as many digits as it takes.
     Unpadded,
-    /// Otherwise, or it is the seconds that are not plain.
+    /// Otherwise, or if the seconds are not plain.
     Other,
 }
 
@@ -172,8 +172,8 @@ pub fn time(text: &[u8]) -> Option<(i64, Fraction)> {
     (fraction < 1_000_000).then_some((seconds * 1_000_000 + fraction, printed))
 }
 
-/// A name in double quotes, its `\xx` escapes undone, written to `out`; plain where just what
-/// must be is escaped.
+/// A name in double quotes, its `\xx` escapes undone, written to `out`; plain if exactly the
+/// necessary bytes are escaped.
 pub fn quoted(text: &[u8], out: &mut Vec<u8>) -> Option<bool> {
     let inner = text.strip_prefix(b"\"").and_then(|text| text.strip_suffix(b"\""))?;
     let mut rest = inner;

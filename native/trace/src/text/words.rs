@@ -1,9 +1,8 @@
-//! The words of the format: what those who read it and those who write it have in common.
+//! The words of the format, shared by reader and writer.
 
 use crate::schema::Op;
 
-/// Letters of access bits, in the order of the bits; `U` stands for bits that early versions do
-/// not know.
+/// Letters of access bits, in the order of the bits; `U` stands for bits unknown to early versions.
 pub const ACCESS: &[u8; 7] = b"RLMEDXU";
 
 const ESCAPED: [bool; 256] = {
@@ -25,14 +24,14 @@ pub enum Direction {
     Reply,
 }
 
-/// Whether a byte of a name is written as `\` and two digits: what would end a word, a name or a
-/// line (a zero byte does, too).
+/// Whether a byte of a name is written as `\` and two digits: a byte that would end a word, a name
+/// or a line (a zero byte does, too).
 #[inline]
 pub fn escaped(byte: u8) -> bool {
     ESCAPED[usize::from(byte)]
 }
 
-/// What nfsdump calls a procedure.
+/// The name of a procedure in nfsdump.
 pub fn procedure_name(op: Op, version: u8) -> &'static str {
     match op {
         Op::Readdirplus => "readdirp",

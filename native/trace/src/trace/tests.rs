@@ -1,5 +1,5 @@
-//! Times at the edges of their types: the seeds of the fuzzers, read with a clock and without. And a
-//! format of its own.
+//! Times at the edges of their types: the seeds of the fuzzers, read with a clock and without. And
+//! a custom format.
 
 use super::*;
 use crate::capture;
@@ -150,7 +150,8 @@ impl Decoder for Creates {
 
     fn counts(&self) -> DecoderCounts {
         let details = vec![("late", self.late)];
-        DecoderCounts { records: self.read.lines, lines: Some(self.read), details }
+        let (records, lines) = (self.read.lines, Some(self.read));
+        DecoderCounts { records, lines, details, ..DecoderCounts::default() }
     }
 }
 
@@ -160,7 +161,7 @@ fn open(formats: &[&'static Format], bytes: &'static [u8]) -> Result<Trace, Trac
 }
 
 #[test]
-fn a_format_that_is_entered_in_the_table_is_told_read_judged_and_counted() {
+fn a_format_in_the_table_is_recognized_read_judged_and_counted() {
     let formats = [FORMATS, &[&CREATES]].concat();
     let mut trace = open(&formats, b"creates\n1 inbox.lock\n9 late\n2 thesis.tex\n").unwrap();
     assert_eq!(trace.format.word, "creates");
@@ -176,7 +177,7 @@ fn a_format_that_is_entered_in_the_table_is_told_read_judged_and_counted() {
 }
 
 #[test]
-fn what_a_decoder_cannot_read_and_a_trace_of_the_future_are_errors() {
+fn undecodable_traces_and_traces_of_the_future_are_errors() {
     let error = |bytes| {
         let mut trace = open(&[&CREATES], bytes).unwrap();
         trace.judge_by(5);
@@ -187,7 +188,7 @@ fn what_a_decoder_cannot_read_and_a_trace_of_the_future_are_errors() {
 }
 
 #[test]
-fn each_format_is_told_among_all_others_in_any_order() {
+fn each_format_is_recognized_among_all_others_in_any_order() {
     let mut formats = [FORMATS, &[&CREATES]].concat();
     for _ in 0..formats.len() {
         formats.rotate_left(1);
@@ -204,14 +205,14 @@ fn errors_name_every_format_that_is_expected() {
     let all = [&text::FORMAT, &capture::FORMAT, &CREATES];
     let expected = [
         "nfsdump text",
-        "nfsdump text or a packet capture (pcap or pcapng)",
-        "nfsdump text, a packet capture (pcap or pcapng) or a list of creates",
+        "nfsdump text or a packet capture (pcap, pcapng, snoop or ERF)",
+        "nfsdump text, a packet capture (pcap, pcapng, snoop or ERF) or a list of creates",
     ];
     for (last, names) in expected.iter().enumerate() {
         assert_eq!(decoder::names(&all[..=last]), *names);
     }
-    let told = TraceError::Unrecognized("GIF89".to_owned()).to_string();
+    let message = TraceError::Unrecognized("GIF89".to_owned()).to_string();
     let expected = decoder::names(FORMATS);
     assert!(FORMATS.iter().all(|format| expected.contains(format.name)));
-    assert_eq!(told, format!("is no trace: it begins with GIF89; expected {expected}"));
+    assert_eq!(message, format!("is no trace: it begins with GIF89; expected {expected}"));
 }

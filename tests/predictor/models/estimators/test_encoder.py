@@ -32,7 +32,7 @@ def test_a_data_frame_is_encoded_as_an_arrow_table_is() -> None:
     assert CreateEncoder().fit(frame).transform(CREATES).equals(rows.sort_index())
 
 
-def test_what_is_unknown_may_be_missing() -> None:
+def test_unknown_values_may_be_missing() -> None:
     asked = from_requests([{"name": b"inbox.lock"}, {"name": b"core", "uid": 1}])
     rows = CreateEncoder().fit(CREATES).transform(asked.to_pandas())
     assert rows.equals(CreateEncoder().fit(CREATES).transform(asked))

@@ -47,8 +47,8 @@ def model() -> TrainedModel:
 
 def right(model: TrainedModel, kind: str) -> float:
     truth = FILE_PREDICATES["lock"].evaluate(FILES)
-    said = model.predict(model.creates("file", FILES), kind)["lock"]
-    return np.mean(np.array(truth) == np.array(said))
+    answers = model.predict(model.creates("file", FILES), kind)["lock"]
+    return np.mean(np.array(truth) == np.array(answers))
 
 
 def test_it_learns_every_predicate_and_is_calibrated_as_other_kinds_are(
@@ -62,8 +62,8 @@ def test_it_learns_every_predicate_and_is_calibrated_as_other_kinds_are(
         assert all(((own >= 0) & (own <= 1)).all() for own in scores.values())
         assert model.models[kind].point("lock").n == len(FILES)
         assert right(model, kind) == 1
-        said = model.say(creates, kind)["lock"]
-        assert {said.word(row) for row in range(3)} <= {"yes", "no", "unsure"}
+        answers = model.answer(creates, kind)["lock"]
+        assert {answers.word(row) for row in range(3)} <= {"yes", "no", "unsure"}
         (answer, *_) = model.explain(creates.slice(0, 1), kind)
         assert answer["lock"].evidence == {"score": answer["lock"].score}
 
@@ -74,13 +74,13 @@ def test_the_best_kind_is_one_that_a_service_can_answer_by(model: TrainedModel) 
     assert set(model.hints) == set()
 
 
-def test_it_sees_what_the_forest_looks_at(model: TrainedModel) -> None:
+def test_it_sees_the_columns_of_the_forest(model: TrainedModel) -> None:
     tree = model.models["tree"]["lock"].estimator_
     assert list(tree.feature_names_in_) == FEATURES
     assert {"digit_run", "mode", "hour"} <= set(FEATURES)
 
 
-def test_it_is_fitted_anew_and_what_was_given_stays_as_it_was(model: TrainedModel) -> None:
+def test_it_fits_a_clone_and_leaves_the_given_estimator_unchanged(model: TrainedModel) -> None:
     assert not hasattr(TREE, "tree_")
     assert model.models["tree"]["lock"].estimator_ is not TREE
 
@@ -183,7 +183,9 @@ def test_the_configuration_names_a_class_and_its_parameters(tmp_path: Path) -> N
     assert TrainedModel.load(tmp_path).estimators == {"boosted": own}
 
 
-def test_what_was_given_in_python_cannot_be_made_again(model: TrainedModel, tmp_path: Path) -> None:
+def test_estimators_given_in_python_cannot_be_made_again(
+    model: TrainedModel, tmp_path: Path
+) -> None:
     model.save(tmp_path)
     with pytest.raises(ValueError, match="estimator 'tree': it was given in Python, not named"):
         TrainedModel.load(tmp_path).estimators["tree"].made()
@@ -208,7 +210,7 @@ class Silent(ClassifierMixin, BaseEstimator):
         ({"kind": "own", "class": "x:y", "parameters": [1]}, "parameters: expected a table"),
     ],
 )
-def test_what_is_no_estimator_is_refused(config: dict[str, Any], reason: str) -> None:
+def test_invalid_estimators_are_refused(config: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         from_config(config)
 
@@ -236,7 +238,7 @@ def test_the_word_of_a_kind_must_not_be_taken() -> None:
         trained({"rules": LinearSVC()})
 
 
-def test_names_are_scored_by_what_was_seen_of_names(model: TrainedModel) -> None:
+def test_names_are_scored_by_the_history_of_names(model: TrainedModel) -> None:
     creates = model.creates("name", NAMED)
     scores = model.scores(creates, "tree", ["name:lock"])["name:lock"]
     truth = pa.array(NAME_PREDICATES["lock"].evaluate(NAMED))

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from birthmark.predictor.models.forest.forest import EDGE, FULL, LEAF, Forest, WeightedTrees, bent
+from birthmark.predictor.models.forest.forest import (
+    EDGE,
+    FULL,
+    LEAF,
+    Forest,
+    WeightedTrees,
+    sigmoid,
+)
 from birthmark_native import Sample, Trees
 
 WIDTH, OUTPUTS, TREES = 6, 3, 5
@@ -35,7 +42,7 @@ def forest_of(trees: Trees, leaves: int | None = None) -> Forest:
     return Forest.of([part], np.zeros(OUTPUTS), range(WIDTH), WIDTH)
 
 
-def said(trees: Trees, matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+def predicted(trees: Trees, matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
     """Return the means of the leaves that rows come to, added up."""
     nodes, roots, means = trees.nodes()
     column, threshold, target, _ = (nodes[name].to_numpy() for name in nodes.schema.names)
@@ -67,12 +74,12 @@ def oracle(forest: Forest, matrix: npt.NDArray[np.uint8]) -> npt.NDArray[np.floa
 def test_it_predicts_what_its_trees_do_but_for_rounded_shares(leaves):
     trees, matrix = grown(leaves=leaves), rows(99)
     forest = forest_of(trees)
-    expected = bent(said(trees, matrix) / TREES)
+    expected = sigmoid(predicted(trees, matrix) / TREES)
     assert np.abs(forest.predict(matrix) - expected).max() <= 0.5 / FULL + 1e-6
     assert np.array_equal(forest.predict(matrix), oracle(forest, matrix))
 
 
-def test_a_part_of_the_trees_is_what_they_were_before_they_grew_on():
+def test_trees_can_be_cut_to_fewer_leaves():
     part, small = forest_of(grown(leaves=60), leaves=9), forest_of(grown(leaves=9))
     assert len(part.column) == TREES * (2 * 9 - 1)
     for name in ("column", "threshold", "target", "rows", "roots", "scores", "base"):
@@ -83,7 +90,7 @@ def test_columns_are_those_of_the_whole_row():
     trees = grown(columns=[4, 1])
     forest = Forest.of([WeightedTrees(trees, 1 / TREES)], np.zeros(OUTPUTS), [4, 1], WIDTH)
     assert set(forest.column.tolist()) == {1, 4, LEAF}
-    expected = bent(said(trees, rows(1)[:, [4, 1]]) / TREES)
+    expected = sigmoid(predicted(trees, rows(1)[:, [4, 1]]) / TREES)
     assert np.abs(forest.predict(rows(1)) - expected).max() <= 0.5 / FULL + 1e-6
 
 
@@ -93,13 +100,13 @@ def test_weighted_trees_are_added_to_a_base():
     ]
     base = np.array([0.1, 0.5, 0.9])
     forest = Forest.of(parts, base, range(WIDTH), WIDTH)
-    sums = base + sum(part.weight * said(part.trees, rows(1)) for part in parts)
-    assert np.abs(forest.predict(rows(1)) - bent(sums)).max() <= 4 * 0.5 * forest.unit + 1e-6
+    sums = base + sum(part.weight * predicted(part.trees, rows(1)) for part in parts)
+    assert np.abs(forest.predict(rows(1)) - sigmoid(sums)).max() <= 4 * 0.5 * forest.unit + 1e-6
 
 
-def test_sums_are_bent_into_0_to_1_and_keep_their_order():
+def test_the_sigmoid_maps_sums_into_0_to_1_and_keeps_their_order():
     sums = np.linspace(-2, 3, 5001)
-    scores = bent(sums)
+    scores = sigmoid(sums)
     assert (np.diff(scores) > 0).all()
     assert 0 < scores[0] < scores[-1] < 1
     inside = (sums >= EDGE) & (sums <= 1 - EDGE)
@@ -113,7 +120,7 @@ def test_any_number_of_rows_is_predicted_as_each_alone(seed, count):
     assert np.array_equal(forest.predict(matrix), oracle(forest, matrix))
 
 
-def test_leaves_count_the_training_rows_and_equal_scores_are_kept_once():
+def test_leaves_count_the_training_rows_and_equal_scores_are_stored_once():
     forest = forest_of(grown())
     leaf = forest.column == LEAF
     assert forest.rows[leaf].sum() == TREES * len(rows(0))
@@ -125,10 +132,11 @@ def test_leaves_count_the_training_rows_and_equal_scores_are_kept_once():
 def test_the_mean_at_a_node_is_that_of_the_training_rows_that_came_through_it():
     forest = forest_of(grown())
     matrix, through = rows(0), {}
-    for row in matrix:
-        for way in forest.walk(row):
-            for node in (*way.splits, way.leaf):
-                through.setdefault(node, []).append(forest.scores[forest.target[way.leaf]])
+    for ways in forest.walk(matrix):
+        scores = forest.scores[forest.target[ways.leaves]]
+        for rows_there, nodes, _ in [*ways.splits, (range(len(matrix)), ways.leaves, None)]:
+            for row, node in zip(rows_there, nodes.tolist(), strict=True):
+                through.setdefault(node, []).append(scores[row])
     assert sorted(through) == list(range(len(forest.column)))
     for node, scores in through.items():
         assert forest.means[node] == pytest.approx(forest.unit * np.mean(scores, axis=0))
@@ -156,7 +164,7 @@ def test_nodes_that_make_no_trees_are_refused():
     assert both.tolist() == [[EDGE / 2], [1 - EDGE / 2]]
     for changes, reason in (
         ({"roots": []}, "without trees"),
-        ({"roots": [3]}, "tree 0 begins behind the last node"),
+        ({"roots": [3]}, "tree 0 begins after the last node"),
         ({"column": [WIDTH, LEAF, LEAF]}, "node 0 splits on column 6"),
         ({"target": [3, 0, 1]}, "node 0 has a child that does not come after it"),
         ({"target": [1, 0, 1]}, "node 0 has a child that does not come after it"),

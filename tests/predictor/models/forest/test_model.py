@@ -6,10 +6,11 @@ import pytest
 from sklearn.base import clone
 
 from birthmark.features import HISTORY, HISTORY_BYTES, from_requests
-from birthmark.features.encoding import COLUMNS, FIRST, forget
-from birthmark.predictor.models.forest import model
+from birthmark.features.encoding import COLUMNS, FIRST, mask_rows
+from birthmark.predictor.models.forest import again
+from birthmark.predictor.models.forest.again import AGAIN
 from birthmark.predictor.models.forest.estimator import ForestModel
-from birthmark.predictor.models.forest.model import AGAIN, IDLE, shared
+from birthmark.predictor.models.forest.model import IDLE, shared
 
 SMALL = ForestModel(trees=5)
 
@@ -19,7 +20,7 @@ def creates(count: int = 200) -> pa.Table:
     return from_requests([{"name": name, "uid": n % 7} for n, name in enumerate(names)])
 
 
-def test_it_tells_files_apart_by_what_is_known_of_them():
+def test_it_distinguishes_files_by_their_attributes():
     labels = np.arange(200) % 2 == 1
     model = clone(SMALL).fit(creates(), labels)
     assert np.array_equal(model.predict(creates()), labels)
@@ -83,10 +84,11 @@ def test_an_unknown_history_is_not_taken_for_an_empty_one(monkeypatch):
     new[::2, 1] = 1  # one byte tells that the first of its kind is meant
     answers = (matrix[:, byte] > 127) | (new[:, 1] == 1)
     unknown = matrix[:400].copy()
-    forget(unknown, "nothing")
+    mask_rows(unknown, "nothing")
     grown = []
-    for again in (AGAIN, {}):
-        monkeypatch.setattr(model, "AGAIN", again)
+    monkeypatch.setattr(again, "UNSEEN_SHARE", 0)
+    for shares in (AGAIN, {}):
+        monkeypatch.setattr(again, "AGAIN", shares)
         grown.append(ForestModel(trees=32, tried=0.9).grow(matrix, answers[:, None]))
     yes = unknown[:, byte] > 127
     right = [np.mean((forest.predict(unknown)[:, 0] >= 0.75) == yes) for forest in grown]
@@ -102,12 +104,12 @@ def test_without_a_history_it_goes_by_the_client_if_that_is_known():
     forest = ForestModel(trees=16).grow(matrix, yes[:, None])
     known, unknown = matrix.copy(), matrix.copy()
     known[:, :HISTORY_BYTES] = 0
-    forget(unknown, "nothing")
+    mask_rows(unknown, "nothing")
     assert np.mean((forest.predict(known)[:, 0] >= 0.5) == yes) > 0.95
     assert abs(forest.predict(unknown).mean() - 0.5) < 0.1
 
 
-def test_what_only_grows_with_the_trace_is_not_looked_at():
+def test_statistics_that_only_grow_are_not_used():
     forest = ForestModel(trees=8, leaf_rows=1).grow(*noise(2000, 1))
     looked_at = {COLUMNS[column] for column in set(forest.column.tolist()) - {2**16 - 1}}
     idle = {name for name, _ in HISTORY if name.split(".")[1] in IDLE}
@@ -123,7 +125,7 @@ def test_labels_share_a_forest_if_that_costs_none_of_them_its_rows():
     assert shared([]) == []
 
 
-def test_who_knows_but_the_name_is_told_what_the_name_tells():
+def test_a_create_with_only_a_name_is_answered_by_the_name():
     # users by whom the trees could tell the files apart as well
     known = [{"uid": 1, "gid": 1, "mode": 0o600}, {"uid": 2, "gid": 2, "mode": 0o644}]
     names = [b"cc%d.lock", b"page%d.html"]

@@ -11,7 +11,7 @@ import pytest
 from birthmark.features import HISTORY_BYTES, from_requests
 from birthmark.features.encoding import COLUMNS
 from birthmark.predictor import parts
-from birthmark.predictor.models.forest.forest import EDGE, bent
+from birthmark.predictor.models.forest.forest import EDGE, sigmoid
 from birthmark.predictor.models.forest.set import ForestModels
 
 ROWS = 300
@@ -58,7 +58,7 @@ def test_predicates_known_of_the_same_lives_share_a_forest(models):
     assert 200 < seen[0] < 400 < seen[1] < 600  # some of them are learned from again
 
 
-def test_it_learns_what_it_is_shown(models):
+def test_it_learns_the_training_rows(models):
     scores = models.scores(creates())
     assert list(scores) == list(models) == ["lock", "late", "page", "name:lock"]
     truth = np.arange(ROWS) % 2 == 1
@@ -66,7 +66,7 @@ def test_it_learns_what_it_is_shown(models):
     assert np.array_equal(scores["page"] >= 0.5, ~truth)
 
 
-def test_all_are_asked_together_as_each_alone(models):
+def test_scores_of_all_equal_those_of_each_alone(models):
     together = models.scores(creates(), ["late", "page"])
     assert list(together) == ["late", "page"]
     for key, scores in models.scores(creates()).items():
@@ -83,13 +83,14 @@ def test_evidence_is_the_score_and_what_moved_it(models):
         assert list(found) == list(models)
         for key, (score, evidence) in found.items():
             assert score == evidence["share"] == pytest.approx(scores[key][row])
-            assert list(evidence) == ["share", "usual", "rows", "because"]
+            assert list(evidence) == ["share", "usual", "rows", "unseen", "because"]
             json.dumps(evidence)
     (lock, evidence) = models.evidence(asked)[1]["lock"]
     assert lock > 0.8
     assert evidence["usual"] == pytest.approx(0.5, abs=0.02)
     strongest = evidence["because"][0]
-    assert strongest["column"] in ("suffix", "shape", "last byte", "first byte", "length", "digits")
+    assert strongest["column"] in ("suffix", "shape")
+    assert strongest["text"] == "{n_true:,} of {n:,} files named #.lock".format(**strongest)
     assert strongest["by"] > 0
     values = {b["column"]: b["value"] for b in evidence["because"]}
     assert values.get("suffix", ".lock") == ".lock"
@@ -100,10 +101,10 @@ def test_the_parts_of_all_columns_add_up(models, monkeypatch):
     for found in models.evidence(creates().slice(0, 3)):
         for score, evidence in found.values():
             parts_of = sum(reason["by"] for reason in evidence["because"])
-            assert bent(evidence["usual"] + parts_of) == pytest.approx(score, abs=EDGE)
+            assert sigmoid(evidence["usual"] + parts_of) == pytest.approx(score, abs=EDGE)
 
 
-def test_what_is_loaded_says_what_was_saved(models, tmp_path):
+def test_loaded_models_answer_as_saved(models, tmp_path):
     files = models.save(tmp_path)
     assert sorted(files) == sorted(path.name for path in tmp_path.iterdir())
     loaded = ForestModels.load(tmp_path, models, PARAMETERS, counts=False)
@@ -122,13 +123,13 @@ def rewritten(path: Path, column: str, values: list[object]) -> None:
     with pa.OSFile(str(path), "rb") as source:
         table = ipc.open_file(source).read_all()
     place = table.column_names.index(column)
-    kept = table[column].to_pylist()[len(values) :]
+    others = table[column].to_pylist()[len(values) :]
     parts.write_table(
         path,
         table.set_column(
             place,
             table.schema.field(column),
-            pa.array([*values, *kept], table.schema.field(column).type),
+            pa.array([*values, *others], table.schema.field(column).type),
         ),
     )
 

@@ -15,7 +15,7 @@ from birthmark.predictor.models.name.model import Rule
 
 PIECES = st.sampled_from([b"", b"a", b"b", b"lock", b"#pico", b"abcdefg"])
 NAMES = st.lists(PIECES, min_size=1, max_size=3).map(b".".join)
-ROWS = st.lists(st.tuples(NAMES, st.booleans()), max_size=30)
+ROWS = st.lists(st.tuples(NAMES, st.booleans()), min_size=1, max_size=30)
 
 
 def table(names: list[bytes | None]) -> pa.Table:
@@ -119,7 +119,7 @@ def test_learning_in_two_parts_is_learning_at_once_and_forgetting_undoes_it(one,
 @pytest.mark.parametrize(
     "row", [(b"b.x", True), (b"a.x", False), (b"x", True), (b"a.y", True), (b"c.x", True)]
 )
-def test_what_was_never_learned_cannot_be_forgotten(row):
+def test_rows_that_were_not_learned_cannot_be_unlearned(row):
     model = trained([(b"a.x", True), (b"b.x", False), (b"c.y", True)], mincount=1)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match="cannot forget what was not learned: component"):

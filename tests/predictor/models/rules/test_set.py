@@ -115,7 +115,7 @@ def test_a_predicate_that_abstains_lists_no_rules():
     assert "lock" in models.rules("accurate")["predicate"].to_pylist()
 
 
-def test_the_evidence_has_the_score_and_who_speaks_against_it(model):
+def test_the_evidence_has_the_score_and_the_contradicting_rules(model):
     creates = pa.concat_tables([NEW, from_files(LIVES).slice(0, 40)])
     evidence, scores = model.models["rules"].evidence(creates), model.scores(creates, "rules")
     for key, column in scores.items():
@@ -134,7 +134,7 @@ def test_the_evidence_has_the_score_and_who_speaks_against_it(model):
     assert score == why["lower"]
 
 
-def test_a_rule_that_contradicts_the_one_that_decides_is_told():
+def test_evidence_has_the_rule_that_contradicts_the_deciding_one():
     models, creates = RuleModels(), from_files(LIVES)
     labels = {"size=zero": FILE_PREDICATES["size=zero"].evaluate(LIVES)}
     models.train(models.columns(creates), labels, prefix=True)

@@ -14,7 +14,7 @@ use zerocopy::FromZeros;
 pub struct Hook {
     /// Of `struct bm_hook`, as words so that it is aligned.
     memory: Box<[u64]>,
-    /// What the core points to.
+    /// The image that the core points to.
     image: Box<[u8]>,
     mode: Mode,
     service: Option<(Sync, Box<dyn Asker>)>,
@@ -42,7 +42,7 @@ impl Hook {
         self.memory.as_mut_ptr().cast()
     }
 
-    /// From now on creates of which nothing is known wait for `asker`, in query mode.
+    /// In query mode, queue unknown creates for `asker`.
     pub fn wait_for(&mut self, asker: Box<dyn Asker>, settings: SyncSettings) {
         self.service = Some((Sync::new(settings), asker));
     }
@@ -56,11 +56,11 @@ impl Hook {
             ..Config::new_zeroed()
         };
         // SAFETY: the hook was made, and the configuration is copied.
-        let taken = unsafe { bm_hook_configure(self.raw(), &config) };
-        debug_assert_eq!(taken, 1);
+        let accepted = unsafe { bm_hook_configure(self.raw(), &config) };
+        debug_assert_eq!(accepted, 1);
     }
 
-    /// Takes another image, and forgets all decisions. If it is refused, the one before stays.
+    /// Loads another image, and drops all decisions. A refused image leaves the former one.
     pub(in crate::hook) fn load(&mut self, image: &[u8]) -> Result<(), Refused> {
         let image: Box<[u8]> = image.into();
         let mut slot = Slot { image: ptr::null(), size: 0, hints: 0, predicates: [0; 3] };
@@ -77,7 +77,7 @@ impl Hook {
     /// The verdict on a create, as far as it is followed.
     pub fn ask(&mut self, create: &Create, directory: bool) -> Verdict {
         let (hook, raw) = (self.raw(), RawCreate::of(create));
-        let said = match &mut self.service {
+        let bits = match &mut self.service {
             Some((sync, asker)) if self.mode == Mode::Query => sync.during(&mut **asker, |sync| {
                 // SAFETY: as below; the transport is for just this call.
                 unsafe { bm_sync_ask(sync, hook, &raw, directory.into()) }
@@ -85,29 +85,29 @@ impl Hook {
             // SAFETY: the hook was made; what the create points to lives until after the call.
             _ => unsafe { bm_hook_ask(hook, &raw, directory.into()) },
         };
-        Verdict(said as u8)
+        Verdict(bits as u8)
     }
 
-    /// Takes the oldest question of a create that nothing was known of.
+    /// Takes the oldest question about an unknown create.
     pub fn next_question(&mut self) -> Option<Question> {
         let mut question = Question::new_zeroed();
         // SAFETY: the hook was made, and the question is written whole or not at all.
         (unsafe { bm_hook_next(self.raw(), &mut question) } != 0).then_some(question)
     }
 
-    /// Takes the answer to question `id`. Returns whether it still waited for one.
+    /// Answers question `id`. Returns whether it was still pending.
     pub fn answer(&mut self, id: u64, verdict: Verdict) -> bool {
         // SAFETY: the hook was made; any id will do.
         unsafe { bm_hook_answer(self.raw(), id, verdict.0.into()) != 0 }
     }
 
-    /// Writes down what became of a hint.
+    /// Counts the outcome of a hint.
     pub fn outcome(&mut self, outcome: Outcome) {
         // SAFETY: the hook was made.
         unsafe { bm_hook_outcome(self.raw(), outcome as c_uint) };
     }
 
-    /// The image, the queue, the decisions, and what was counted.
+    /// The image, the queue, the decisions, and the counters.
     pub fn state(&self) -> State {
         let mut state = State::new_zeroed();
         // SAFETY: the hook was made, and is only read; the state is written whole.
@@ -115,7 +115,7 @@ impl Hook {
         state
     }
 
-    /// What was counted of the service, if creates wait for one.
+    /// Counters of the service, if creates wait for one.
     pub fn sync_counters(&self) -> Option<SyncCounters> {
         self.service.as_ref().map(|(sync, _)| sync.counters())
     }

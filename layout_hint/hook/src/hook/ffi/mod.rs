@@ -1,8 +1,8 @@
 //! The C core, called safely. The only `unsafe` of the crate is in this folder.
 //!
-//! What makes it sound: the core keeps all that it has in memory that [`Hook`] owns, is called with
-//! `&mut self` wherever it writes, and keeps one pointer between calls, to the image, which `Hook`
-//! owns, too, and which it frees only after another took its place.
+//! Soundness: the core keeps all its state in memory that [`Hook`] owns, and writes it only through
+//! `&mut self`. It keeps one pointer between calls, to the image, which `Hook` owns, too, and frees
+//! only after another has replaced it.
 #![allow(unsafe_code)]
 
 mod hook;

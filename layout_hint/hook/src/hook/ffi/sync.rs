@@ -1,4 +1,4 @@
-//! Asking at once: the clock and the way to the service that the C core calls.
+//! Synchronous queries: the clock and the transport that the C core calls.
 
 use super::raw::*;
 use crate::hook::{Asker, Failure};
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 pub struct SyncSettings {
     /// For one question.
     pub deadline: u64,
-    /// After the breaker opened, until a create probes.
+    /// From the breaker's opening until a create probes.
     pub back_off_first: u64,
-    /// The bound that the back-off grows to.
+    /// Upper bound of the back-off.
     pub back_off_max: u64,
-    /// In a row, until the breaker opens.
+    /// Consecutive failures that open the breaker.
     pub failures_max: u64,
 }
 
@@ -44,9 +44,9 @@ pub struct SyncCounters {
     pub late: u64,
     /// No connection, or it ended.
     pub gone: u64,
-    /// Answers that were not as they should be.
+    /// Malformed answers.
     pub bad: u64,
-    /// Creates that the open breaker let go unasked.
+    /// Creates that the open breaker did not ask about.
     pub unasked: u64,
     /// Times that the breaker opened.
     pub opened: u64,
@@ -61,7 +61,7 @@ pub struct Sync {
     base: Instant,
 }
 
-/// What the core's callbacks find behind their context.
+/// The context of the core's callbacks.
 struct Call<'a> {
     base: Instant,
     asker: &'a mut dyn Asker,
@@ -95,9 +95,9 @@ impl Sync {
     pub fn during(&mut self, asker: &mut dyn Asker, ask: impl FnOnce(&mut RawSync) -> u32) -> u32 {
         let mut call = Call { base: self.base, asker };
         self.raw.transport.context = ptr::from_mut(&mut call).cast();
-        let said = ask(&mut self.raw);
+        let bits = ask(&mut self.raw);
         self.raw.transport.context = ptr::null_mut();
-        said
+        bits
     }
 }
 
@@ -118,8 +118,8 @@ extern "C" fn ask(
     let (call, question, verdict) =
         unsafe { (&mut *context.cast::<Call>(), &*question, &mut *verdict) };
     match call.asker.ask(question, call.base + Duration::from_nanos(deadline)) {
-        Ok(said) => {
-            *verdict = said.0.into();
+        Ok(answer) => {
+            *verdict = answer.0.into();
             0
         }
         Err(Failure::Late) => 1,

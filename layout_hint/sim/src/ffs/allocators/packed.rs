@@ -1,9 +1,9 @@
-//! Files beside each other, wherever their directories are.
+//! Files packed together, regardless of their directories.
 
 use birthmark_sim::ffs::{Allocator, Volume, Wanted};
 
-/// All files at the beginning of the partition, whatever directory they are in: behind their block
-/// before, and their first block in the first group that has a free one.
+/// All files at the beginning of the partition: each block behind the one before, and the first
+/// block in the first group with a free one.
 pub struct Packed;
 
 impl Allocator for Packed {

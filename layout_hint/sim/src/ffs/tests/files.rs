@@ -4,7 +4,7 @@ use super::{addresses, fresh, geometries, Small};
 use crate::ffs::recording::Lcg;
 use crate::ffs::{named, Allocator, Error, Geometry, Optimization, Random, Volume, Wanted, ROOT};
 
-/// What is left of a volume if one does not look where searches begin.
+/// A volume without the rotors of its searches.
 fn without_rotors(volume: &Volume) -> Volume {
     let mut volume = volume.clone();
     for group in &mut volume.groups {
@@ -15,7 +15,7 @@ fn without_rotors(volume: &Volume) -> Volume {
     volume
 }
 
-/// One operation out of those that there are, on what there is; `None` where it found no room.
+/// A random operation on existing files; `None` without room.
 fn operate(filesystem: &mut Small, alive: &mut Vec<(u32, bool)>, random: &mut Lcg) -> Option<u32> {
     let mut below = |bound: usize| random.next_u32() as usize % bound;
     let at = below(alive.len());
@@ -83,8 +83,8 @@ fn a_file_through_double_indirect_blocks_is_freed_whole() {
     assert_eq!(filesystem.file(inode).unwrap().indirect_blocks().count(), 5);
     assert_eq!(filesystem.check(), Ok(()));
     // an indirect block goes with the last block behind it, the double one with its first
-    for (kept, indirect) in [(12 + 2048 + 1, 4), (12 + 2048, 3), (12 + 1024, 1), (12, 0)] {
-        filesystem.truncate(inode, kept * bsize).unwrap();
+    for (remaining, indirect) in [(12 + 2048 + 1, 4), (12 + 2048, 3), (12 + 1024, 1), (12, 0)] {
+        filesystem.truncate(inode, remaining * bsize).unwrap();
         assert_eq!(filesystem.file(inode).unwrap().indirect_blocks().count(), indirect);
         assert_eq!(filesystem.check(), Ok(()));
     }
@@ -113,7 +113,7 @@ fn only_the_superuser_gets_the_last_blocks_and_indirect_blocks_without_data_go_b
     assert_eq!(filesystem.volume.total.nbfree, 1);
     assert_eq!(filesystem.extend(other, 13 * 4096), Err(Error::NoSpace));
     assert_eq!((filesystem.volume.total.nbfree, filesystem.check()), (1, Ok(())));
-    // a directory that gets no fragment leaves no inode behind
+    // a directory without room for a fragment leaves no inode behind
     filesystem.extend(inode, size + (left + 1) * 4096).unwrap();
     let before = filesystem.volume.total;
     assert_eq!(filesystem.mkdir(ROOT, false), Err(Error::NoSpace));

@@ -1,4 +1,4 @@
-//! What FreeBSD 14 does otherwise than 4.8.
+//! Differences of FreeBSD 14 from 4.8.
 
 use super::{addresses, made, todays, Small};
 use crate::ffs::{Error, Format, Geometry, Kernel, Random, ROOT};
@@ -90,12 +90,12 @@ fn without_a_preference_the_block_behind_the_rotor_is_taken() {
     // that of another group: where the same kind of space begins
     let geometry = filesystem.volume.geometry;
     let elsewhere = |address| Some(address);
-    let kept = filesystem.volume.alloc_near(4, elsewhere(geometry.meta(2)), 1);
+    let metadata = filesystem.volume.alloc_near(4, elsewhere(geometry.meta(2)), 1);
     let data = filesystem.volume.alloc_near(4, elsewhere(geometry.data(2)), 1);
-    assert_eq!((kept, data), (Some(geometry.meta(4)), Some(geometry.data(4))));
-    // the rotor stays where the search ended in what is kept
-    let kept = filesystem.volume.alloc_near(4, Some(geometry.meta(4)), 1);
-    assert_eq!((kept, filesystem.volume.groups[4].rotor), (Some(geometry.meta(4) + 1), 0));
+    assert_eq!((metadata, data), (Some(geometry.meta(4)), Some(geometry.data(4))));
+    // the rotor stays where the search ended in the reserved space
+    let metadata = filesystem.volume.alloc_near(4, Some(geometry.meta(4)), 1);
+    assert_eq!((metadata, filesystem.volume.groups[4].rotor), (Some(geometry.meta(4) + 1), 0));
     let data = filesystem.volume.alloc_near(4, Some(geometry.data(4)), 1);
     let at = geometry.data(0) + 1;
     assert_eq!((data, filesystem.volume.groups[4].rotor), (Some(4000 + at), at));

@@ -1,11 +1,11 @@
-//! Hints: what is placed in a region, what is not, and that nobody is worse off for space.
+//! Hints: placement in a region, and that nobody is worse off for space.
 
 use super::{addresses, fresh, geometries, made, todays, Small};
 use crate::ffs::recording::Lcg;
 use crate::ffs::{Change, Detached, Error, Geometry, Kernel, Random, Region, RegionMode, ROOT};
 use birthmark_hook::Outcome;
 
-/// What a run has: files and directories, and what was removed but is not free.
+/// State of a run: files and directories, and removed ones that are not free.
 struct Run {
     filesystem: Small,
     alive: Vec<(u32, bool)>,
@@ -13,7 +13,7 @@ struct Run {
     random: Lcg,
 }
 
-/// A random operation, so that it can be done to a file system and to its copy.
+/// A random operation, which can be done to a file system and to its copy.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Mkdir(u32, bool),
@@ -39,7 +39,7 @@ impl Run {
         self.random.next_u32() as usize % bound
     }
 
-    /// The next step. A file is hinted if `hint` says so of a random number.
+    /// The next step. A file is hinted if `hint` accepts a random number.
     fn choose(&mut self, hint: fn(u32) -> bool) -> Step {
         if !self.detached.is_empty() && self.below(4) == 0 {
             return Step::Release(self.below(self.detached.len()));
@@ -67,7 +67,7 @@ impl Run {
         }
     }
 
-    /// Does a step. Returns the inode that was made, if one was.
+    /// Does a step. Returns the new inode, if any.
     fn step(&mut self, step: Step) -> Result<Option<u32>, Error> {
         let filesystem = &mut self.filesystem;
         match step {
@@ -117,8 +117,8 @@ fn regions(geometry: &Geometry) -> Vec<Region> {
         .collect()
 }
 
-/// Which fragments are taken, as a file system has it.
-fn taken(filesystem: &Small) -> Vec<bool> {
+/// The allocated fragments, as a file system has them.
+fn allocated(filesystem: &Small) -> Vec<bool> {
     let geometry = &filesystem.volume.geometry;
     let free = |address: u32| {
         let (cg, at) = (geometry.group(address), address % geometry.fpg);
@@ -128,8 +128,8 @@ fn taken(filesystem: &Small) -> Vec<bool> {
     (0..geometry.size).map(|address| !free(address)).collect()
 }
 
-/// Does to a map of what is taken as a log of changes has it.
-fn follow(taken: &mut [bool], changes: &[Change], frag: u32) {
+/// Applies a log of changes to a map of allocated fragments.
+fn follow(allocated: &mut [bool], changes: &[Change], frag: u32) {
     for change in changes {
         let (address, n, value) = match *change {
             Change::Placed { address, fragments, .. } => (address, fragments, true),
@@ -137,14 +137,14 @@ fn follow(taken: &mut [bool], changes: &[Change], frag: u32) {
             Change::Freed { address, fragments } => (address, fragments, false),
             _ => continue,
         };
-        taken[address as usize..(address + n) as usize].fill(value);
+        allocated[address as usize..(address + n) as usize].fill(value);
     }
 }
 
-/// Does random steps with hints in a region; after each the log must tell what changed.
+/// Does random steps with hints in a region; after each the log must match the changes.
 fn run_logged(kernel: Kernel, geometry: Geometry, region: Region, hint: fn(u32) -> bool) {
     let mut run = Run::new(kernel, geometry, Some(region));
-    let mut map = taken(&run.filesystem);
+    let mut map = allocated(&run.filesystem);
     for count in 0..160 {
         let before = run.filesystem.volume.groups.clone();
         let step = run.choose(hint);
@@ -162,7 +162,7 @@ fn run_logged(kernel: Kernel, geometry: Geometry, region: Region, hint: fn(u32) 
             assert!(before == after || changes.contains(&Change::Group(cg)), "{step:?}");
         }
     }
-    assert_eq!(map, taken(&run.filesystem));
+    assert_eq!(map, allocated(&run.filesystem));
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn what_is_detached_stays_taken_until_it_is_released() {
     filesystem.release(gone);
     filesystem.release(cut);
     let freed: Vec<_> = filesystem.take_changes().collect();
-    // the fragments that were kept, then the others: from the last block on, but for its tail
+    // the reserved fragments, then the others: from the last block on, except its tail
     assert!(matches!(freed[1], Change::Freed { fragments: 3, .. }), "{freed:?}");
     assert!(matches!(freed[freed.len() - 1], Change::Freed { fragments: 5, .. }), "{freed:?}");
     assert_eq!(filesystem.check(), Ok(()));

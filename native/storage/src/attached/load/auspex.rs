@@ -11,11 +11,11 @@ use super::{Ask, Kind};
 use std::collections::HashMap;
 use std::io::{self, BufRead};
 
-/// What a line should be.
+/// The expected form of a line.
 const EXPECTED: &str = "TIME Attr|Block|Dir|Delete|Open|Close READ|WRITE FID: HEX OFF: BYTES \
                         SIZE: BYTES HOST: NAME, not before the line before, and at most 1 GiB";
 
-/// The latest time that is believed, in seconds: after 146 years.
+/// The latest accepted time, in seconds: 146 years.
 const LATEST: f64 = 4.6e9;
 
 /// The most bytes of a request, and the last byte of a file.
@@ -33,15 +33,15 @@ pub enum AuspexError {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What it begins with.
+        /// Its beginning.
         found: String,
     },
 }
 
-/// The requests of a trace, one after the other; memory grows with the files, not with the requests.
+/// The requests of a trace, in order; memory grows with the files, not with the requests.
 ///
-/// `Open` and `Close`, which whoever made the trace inferred, are no requests. `Delete` costs what
-/// attributes do.
+/// `Open` and `Close`, which the makers of the trace inferred, are no requests. `Delete` costs as
+/// much as attributes.
 pub fn auspex(trace: impl BufRead) -> impl Iterator<Item = Result<Ask, AuspexError>> {
     let (mut files, mut before) = (HashMap::new(), 0);
     trace.split(b'\n').zip(1..).filter_map(move |(line, number)| {

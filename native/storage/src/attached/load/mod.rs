@@ -1,4 +1,4 @@
-//! What clients ask for.
+//! Requests of clients.
 //!
 //! - [`Nfs`]: attributes, directories, and files read in pieces, fitted to the paper's trace of NFS.
 //! - [`Web`]: whole files in batches of a second, fitted to its trace of a Web server.
@@ -21,15 +21,15 @@ pub struct Ask {
     pub at: u64,
     /// A number of the file.
     pub file: u32,
-    /// What is asked for.
+    /// Its kind.
     pub kind: Kind,
-    /// From which byte of the file on.
+    /// The first byte of the file.
     pub offset: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// What is asked for.
+/// Kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Attributes, read or set.
@@ -43,7 +43,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it is for blocks of a file, and not for the file manager alone.
+    /// Whether it concerns blocks of a file, and not the file manager alone.
     pub fn is_data(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
@@ -54,7 +54,7 @@ fn proportions(files: usize, sigma: f64, random: &mut Random) -> Vec<f64> {
     (0..files).map(|_| (sigma * random.normal()).exp()).collect()
 }
 
-/// Between two bounds, where a function that rises reaches 0.
+/// The root of a rising function between two bounds.
 fn solve(mut low: f64, mut high: f64, rises: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..40 {
         let middle = (low + high) / 2.0;

@@ -1,47 +1,47 @@
-//! Clients of NFS, whose own caches have already answered what they could.
+//! Clients of NFS, behind their own caches.
 
 use super::{proportions, solve, Ask, Kind};
 use crate::events::Events;
 use crate::random::{Random, Zipf};
 use serde::Deserialize;
 
-/// Bytes that a request for data asks for at most, and those of a directory.
+/// Most bytes of a request for data, and the bytes of one for a directory.
 const DATA: f64 = 8192.0;
 const DIRECTORY: f64 = 4096.0;
 
-/// What the load is like.
+/// Parameters of the load.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NfsLoad {
-    /// Files of which any is read.
+    /// Files that are read.
     pub files: usize,
-    /// How unequally: file `i` comes with weight (i + 1)^-exponent.
+    /// Skew of popularity: file `i` has weight (i + 1)^-exponent.
     pub exponent: f64,
     /// The deviation of the logarithm of their sizes.
     pub sigma: f64,
     /// Requests a second.
     pub rate: f64,
-    /// Bytes of a request in the mean.
+    /// Mean bytes of a request.
     pub bytes: f64,
     /// The share of requests that are for metadata.
     pub metadata: f64,
-    /// The share of bytes that are.
+    /// The share of bytes that are metadata.
     pub metadata_bytes: f64,
     /// Milliseconds from one request of a reader to the next.
     pub gap_ms: f64,
 }
 
-/// Requests without end: files are read whole, in pieces of 8 KiB; attributes carry no bytes. What
-/// begins, begins at any time (Poisson).
+/// An endless load: files are read whole, in pieces of 8 KiB; attributes carry no bytes. Starts
+/// form a Poisson process.
 #[derive(Clone, Debug)]
 pub struct Nfs {
     load: NfsLoad,
     random: Random,
     files: Zipf,
     sizes: Vec<u64>,
-    /// The share of what begins that is the reading of a file.
+    /// The share of starts that read a file.
     reading: f64,
-    /// Nanoseconds between what begins, in the mean.
+    /// Mean nanoseconds between starts.
     between: f64,
     /// The share of metadata that is a directory.
     directories: f64,
@@ -80,7 +80,7 @@ impl Nfs {
         }
     }
 
-    /// Something begins: a file, of which all requests are known then, or a request for metadata.
+    /// Start a file, with all its requests, or a request for metadata.
     fn begin(&mut self) {
         let at = self.begins as u64;
         self.begins += self.random.exponential(self.between);
@@ -95,7 +95,7 @@ impl Nfs {
         self.read_on(Ask { at, file: file as u32, kind: Kind::Read, offset: 0, bytes: 0 });
     }
 
-    /// Ask for the piece of a file at an offset, if the file reaches so far.
+    /// Request the piece of a file at an offset, unless it is beyond the end.
     fn read_on(&mut self, ask: Ask) {
         let size = self.sizes[ask.file as usize];
         if ask.offset < size {

@@ -1,29 +1,29 @@
-//! Clients of a Web server, whose requests its log tells by the second.
+//! Clients of a Web server, whose log has times in whole seconds.
 
 use super::{proportions, solve, Ask, Kind};
 use crate::random::{Random, Zipf};
 use serde::Deserialize;
 
-/// What the load is like.
+/// Parameters of the load.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebLoad {
-    /// Files of which any is asked for.
+    /// Files that are requested.
     pub files: usize,
     /// The share of files that are the popular ones.
     pub popular: f64,
-    /// The share of requests that are for these.
+    /// The share of requests for these.
     pub popular_requests: f64,
     /// The deviation of the logarithm of their sizes.
     pub sigma: f64,
     /// Requests a second.
     pub rate: f64,
-    /// Bytes of a request in the mean.
+    /// Mean bytes of a request.
     pub bytes: f64,
 }
 
-/// Requests for whole files without end. Those of a second (Poisson) come at its beginning, as a log
-/// tells it.
+/// An endless load of requests for whole files. The requests of a second (Poisson) come at its
+/// beginning, as in a log.
 #[derive(Clone, Debug)]
 pub struct Web {
     random: Random,

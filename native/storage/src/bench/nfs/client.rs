@@ -9,7 +9,7 @@ use rand_xoshiro::rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 use std::collections::VecDeque;
 
-/// How long after one another processes start at most, in nanoseconds.
+/// Greatest stagger of processes, in nanoseconds.
 const START: u64 = 1_000_000;
 
 /// A slice of the processor's time, in nanoseconds: `roundrobin` of FreeBSD 4 has ten a second.
@@ -26,25 +26,25 @@ pub struct Client<'a> {
     calls: u64,
     asked: Vec<Asked>,
     idle: usize,
-    /// Calls for which there was no thread.
+    /// Calls that wait for a thread.
     handed: VecDeque<usize>,
     /// Processes that wait to hand a call over.
     sleeping: VecDeque<usize>,
     window: Window,
-    /// When processes were done.
+    /// Finishing times of processes.
     pub ends: Vec<u64>,
-    /// How many calls left again.
+    /// Number of retransmitted calls.
     pub resent: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Reader {
-    /// How many blocks it has had.
+    /// Number of blocks that it has received.
     had: u64,
     waiting: Option<usize>,
 }
 
-/// How far a call is.
+/// Progress of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     No,
@@ -82,7 +82,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Let something happen to the client.
+    /// Process an event of the client.
     pub fn happen(
         &mut self,
         now: u64,
@@ -129,7 +129,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// A process goes on with its next block, and has the one after it read ahead.
+    /// Let a process go on with its next block, and read the one after it ahead.
     fn step(&mut self, reader: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
         let had = self.readers[reader].had;
         if had == self.calls {
@@ -156,14 +156,14 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// The call for the block that a process reads after so many others.
+    /// The call for the block that a process reads after `had` others.
     fn call(&self, reader: usize, had: u64) -> usize {
         let part = self.calls / self.strides;
         let block = had % self.strides * part + had / self.strides;
         reader * self.calls as usize + block as usize
     }
 
-    /// Leave a call to a thread; whether there is room for it.
+    /// Hand a call over to a thread; return whether there is room for it.
     fn hand_over(
         &mut self,
         call: usize,
@@ -195,7 +195,7 @@ impl<'a> Client<'a> {
         events.add(now + self.nfs.latency, Event::Arrive(call));
     }
 
-    /// An answer is there: its thread takes the next call, and its process goes on.
+    /// Process an answer: its thread takes the next call, and its process goes on.
     fn got(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
         self.window.answered(call);
         if self.asked[call] == Asked::ByThread {
@@ -219,10 +219,10 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// A process has its block; it goes on when that is copied.
+    /// Copy a block for a process, which then goes on.
     ///
-    /// If its slice of time ends meanwhile, it first waits for those of processes that never sleep. Who
-    /// wakes up in the kernel does not wait for these: it has a better priority there.
+    /// If its slice of time ends meanwhile, it first waits for processes that never sleep. A
+    /// process that wakes up in the kernel does not wait for these: it has a better priority there.
     fn copy(&mut self, reader: usize, now: u64, events: &mut Events<Event>) {
         self.readers[reader].had += 1;
         let turn = self.processor.take(now, self.nfs.client_copy);

@@ -1,8 +1,8 @@
 //! Processes of a client that read files of a server.
 //!
-//! The client's processes hand the block after the one that they read to threads (`nfsiod`), which is
-//! how calls of a file come to overtake each other ([`client`]). The server's threads (`nfsd`) take
-//! calls as they come, and lock the file for as long as they read it ([`server`]).
+//! The client's processes hand the next block to threads (`nfsiod`), which is why calls of a file
+//! overtake each other ([`client`]). The server's threads (`nfsd`) take calls as they come, and
+//! lock the file while they read it ([`server`]).
 
 mod client;
 mod parameters;
@@ -21,7 +21,7 @@ use crate::store::{Parts, Ready, Store, StoreEvent};
 use client::Client;
 use server::Server;
 
-/// What happens. Calls are numbered by file and block.
+/// Events. Calls are numbered by file and block.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Store(StoreEvent),
@@ -35,23 +35,23 @@ enum Event {
     Tick,
     /// A call is at the server.
     Arrive(usize),
-    /// A call that left again is at the server.
+    /// A retransmitted call is at the server.
     Again(usize),
     /// A thread of the server sees that it has taken a call before.
     Known(usize),
     /// A thread of the server has answered a call once more.
     Repeated,
-    /// A thread of the server has taken a call so far that it needs the file.
+    /// A thread of the server has processed a call up to the point where it needs the file.
     Lock(usize),
-    /// A thread of the server has done with a call.
+    /// A thread of the server has finished a call.
     Served(usize),
     /// An answer has crossed the server's link.
     Wire(usize),
     /// An answer is at the client.
     Answer(usize),
-    /// A second answer to a call is at the client.
+    /// A duplicate answer is at the client.
     Stray,
-    /// An answer has been taken.
+    /// The client has processed an answer.
     Got(usize),
 }
 
@@ -61,25 +61,25 @@ impl From<StoreEvent> for Event {
     }
 }
 
-/// Where the time of each call went, and since when it is where it is.
+/// Where the time of each call went, and the start of its current stage.
 struct Calls {
     since: Vec<u64>,
     parts: Parts,
 }
 
 impl Calls {
-    /// A call comes into being.
+    /// Record a new call.
     fn begin(&mut self, call: usize, now: u64) {
         self.since[call] = now;
     }
 
-    /// Up to now a call has waited for something.
+    /// Charge a call's time up to now to a part.
     fn spent(&mut self, call: usize, now: u64, part: impl Fn(&mut Parts) -> &mut u64) {
         *part(&mut self.parts) += now - self.since[call];
         self.since[call] = now;
     }
 
-    /// Up to now a call has waited for the drive.
+    /// Charge a call's time up to now to the drive.
     fn read(&mut self, call: usize, now: u64, parts: Parts) {
         debug_assert_eq!(parts.all(), now - self.since[call], "all of its time went somewhere");
         self.parts += parts;
@@ -128,7 +128,7 @@ pub fn run(setup: &Setup, nfs: &Nfs, store: Store) -> Outcome {
     }
 }
 
-/// How many reads came after one further on in the same file.
+/// The number of reads that came after one further on in the same file.
 fn overtaken(arrived: &[(u64, Read)], files: u64) -> u64 {
     let mut furthest = vec![0; files as usize];
     let mut found = 0;
@@ -140,7 +140,7 @@ fn overtaken(arrived: &[(u64, Read)], files: u64) -> u64 {
     found
 }
 
-/// How many reads go on where one ended, once those within a window were put in order.
+/// The number of sequential reads, after reordering within a window.
 fn in_order(arrived: &[(u64, Read)], files: u64, window: u64) -> u64 {
     let of = |file| arrived.iter().filter(move |own| own.0 == file).map(|own| own.1);
     (0..files).map(|file| sequential(of(file), window)).sum()

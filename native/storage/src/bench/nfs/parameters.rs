@@ -1,10 +1,10 @@
-//! What the two machines and the network between them are.
+//! Parameters of the two machines and the network between them.
 
 use crate::bench::setup::{need, SetupError, LONGEST, TIME};
 use crate::readahead::{Choice, TableRules};
 use serde::Deserialize;
 
-/// Client, network and server. Times are in nanoseconds; one said to be drawn is a mean.
+/// Client, network and server. Times are in nanoseconds; drawn times are given by their mean.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Nfs {
@@ -12,43 +12,43 @@ pub struct Nfs {
     pub call_bytes: u64,
     /// The transport.
     pub transport: Transport,
-    /// Threads of the client that read ahead (`nfsiod`); none: nothing is.
+    /// Threads of the client that read ahead (`nfsiod`); 0 disables reading ahead.
     pub iods: usize,
-    /// From when such a thread is woken until it runs, drawn.
+    /// Wake-up time of such a thread, drawn.
     pub iod_delay: u64,
-    /// From when a process of the client is woken until it runs, drawn.
+    /// Wake-up time of a process of the client, drawn.
     pub reader_delay: u64,
-    /// The client's processor, to send a call.
+    /// The client's processor time to send a call.
     pub client_send: u64,
-    /// The client's processor, to take an answer.
+    /// The client's processor time to receive an answer.
     pub client_receive: u64,
-    /// The client's processor, to copy a block for a process.
+    /// The client's processor time to copy a block for a process.
     pub client_copy: u64,
     /// Other processes of the client, which never wait.
     pub client_busy: u64,
-    /// From one machine to the other.
+    /// Delay from one machine to the other.
     pub latency: u64,
-    /// The wire, for an answer.
+    /// Time of an answer on the wire.
     pub wire: u64,
     /// Threads of the server (`nfsd`).
     pub nfsds: usize,
-    /// The server's processor, to take a call.
+    /// The server's processor time to receive a call.
     pub server_receive: u64,
-    /// The server's processor, to copy a block and answer.
+    /// The server's processor time to copy a block and answer.
     pub server_answer: u64,
-    /// How the server notices that files are read sequentially.
+    /// The server's heuristic for sequential reads.
     pub heuristic: Choice,
-    /// Its table of files; none: nothing is forgotten.
+    /// Its table of files; none: all files are remembered.
     pub table: Option<TableRules>,
-    /// Windows in which calls are put in order, to tell whether that finds the sequence.
+    /// Windows for reordering calls, to measure whether that restores the sequence.
     pub windows: Vec<u64>,
 }
 
-/// How calls reach the server.
+/// Transport of calls.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// One by one, so many unanswered at most, at first half as many.
+    /// Datagrams, with a window of unanswered calls that begins half open.
     Udp {
         /// Calls (`NFS_MAXCWND`).
         window: usize,
@@ -58,7 +58,7 @@ pub enum Transport {
 }
 
 impl Nfs {
-    /// Whether machines can be so, with blocks of so many bytes.
+    /// Check that machines with these blocks are possible.
     pub fn check(&self, block: u64) -> Result<(), SetupError> {
         let call = self.call_bytes >= 512 && block.is_multiple_of(self.call_bytes);
         need(call, "nfs.call_bytes", "a block, or a part of one that is no less than 512")?;

@@ -1,4 +1,4 @@
-//! The server: threads that take calls, and lock the file for as long as they read it.
+//! The server: threads that take calls, and lock the file while they read it.
 
 use super::{Calls, Event, Nfs};
 use crate::bench::{Setup, SETS};
@@ -15,9 +15,9 @@ pub struct Server<'a> {
     pub store: Store,
     pub processor: Station,
     pub heuristic: Box<dyn Heuristic>,
-    /// How often files had been ejected before the run.
+    /// Ejections of files before the run.
     pub ejected_before: u64,
-    /// All counts of the heuristic together.
+    /// Sum of the heuristic's counts.
     pub counts: u64,
     /// Reads in the order of their arrival, each with its file.
     pub arrived: Vec<(u64, Read)>,
@@ -26,7 +26,7 @@ pub struct Server<'a> {
     /// Calls that no thread has taken yet, and whether they came before.
     socket: VecDeque<(usize, bool)>,
     answered: Vec<bool>,
-    /// For each file, whether it is locked, and the calls that wait for that to end.
+    /// For each file, whether it is locked, and the calls that wait for the lock.
     files: Vec<(bool, VecDeque<usize>)>,
     first_file: u64,
     /// Calls of a file.
@@ -61,7 +61,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Let something happen to the server.
+    /// Process an event of the server.
     pub fn happen(
         &mut self,
         now: u64,
@@ -121,7 +121,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// A thread is done with a call, and takes the next one.
+    /// Free a thread after a call, and take the next one.
     fn rest(&mut self, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
         self.idle += 1;
         self.take_calls(now, calls, events);
@@ -137,7 +137,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Read for a call, whose file is locked.
+    /// Read for a call that holds the lock of its file.
     fn serve(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
         let (file, read) = (self.file(call), self.read(call, now));
         let count = self.heuristic.seen(self.first_file + file, &read).into();
@@ -148,13 +148,13 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// The block of a call is there: copy it, and make the answer.
+    /// Copy the block of a call, and make the answer.
     pub fn copy(&mut self, call: usize, now: u64, events: &mut Events<Event>) {
         let end = self.processor.take(now, self.nfs.server_answer).end;
         events.add(end, Event::Served(call));
     }
 
-    /// The answer leaves, the file is unlocked, and the thread takes the next call.
+    /// Send the answer, unlock the file, and let the thread take the next call.
     fn served(&mut self, call: usize, now: u64, calls: &mut Calls, events: &mut Events<Event>) {
         calls.spent(call, now, |parts| &mut parts.processor);
         self.answered[call] = true;
@@ -181,8 +181,8 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Let a heuristic be told what was read before a run: all sets of files, and those smaller than the
-/// run's once more, the files of a set in turn.
+/// Show a heuristic the reads before a run: all sets of files, then again those smaller than the
+/// run's, with the files of a set in turn.
 fn warm(heuristic: &mut dyn Heuristic, until: u64, set_bytes: u64, bytes: u64) {
     let mut first = 0;
     for (number, set) in SETS.iter().chain(&SETS).enumerate() {

@@ -1,28 +1,28 @@
-//! How many calls may be unanswered, and when calls leave late, or again.
+//! The window of unanswered calls, and delayed and repeated transmissions.
 
 use super::Transport;
 
-/// Between two ticks of the client's timer, in nanoseconds: FreeBSD 4 has 100 a second.
+/// Interval of the client's timer, in nanoseconds: FreeBSD 4 has 100 ticks a second.
 const TICK: u64 = 10_000_000;
 
-/// Ticks that an answer is first expected to take: a second (`NFS_TIMEO`).
+/// First estimate of the ticks until an answer: a second (`NFS_TIMEO`).
 const FIRST: i64 = 100;
 
-/// How often the time for an answer is doubled at most (`NFS_NBACKOFF`).
+/// Most doublings of the timeout (`NFS_NBACKOFF`).
 const BACKOFF: u32 = 8;
 
-/// The client's window of calls over UDP, as `nfs_request`, `nfs_reply` and `nfs_timer` of FreeBSD 4
-/// keep it (`nfs_socket.c`).
+/// The client's window of calls over UDP, as in `nfs_request`, `nfs_reply` and `nfs_timer` of
+/// FreeBSD 4 (`nfs_socket.c`).
 ///
-/// A call for which there is no room does not leave as soon as there is: the timer sends it with its
-/// next tick. Later calls that find room leave before it. A call whose answer takes longer than the mean
-/// and four deviations leaves again, the time doubles until an answer comes, and the window is halved.
-/// Over TCP there is no window, and the stream keeps the order.
+/// A call without room in the window does not leave as soon as there is room: the timer sends it
+/// with its next tick. Later calls that find room leave before it. If an answer takes longer than
+/// the mean and four deviations, the call is sent again, the timeout doubles until an answer comes,
+/// and the window is halved. TCP has no window, and the stream keeps the order.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Calls at most, in [`Window::CALL`]ths; none, if there is no limit.
+    /// Most calls, in [`Window::CALL`]ths; none: no limit.
     most: Option<u64>,
-    /// Calls that may be unanswered now, in the same unit.
+    /// Current limit of unanswered calls, in the same unit.
     size: u64,
     unanswered: u64,
     /// Calls without an answer, in the order in which they were made.
@@ -31,9 +31,9 @@ pub struct Window {
     mean: i64,
     /// Its deviation, times 4.
     deviation: i64,
-    /// How often time was up since the last answer.
+    /// Timeouts since the last answer.
     late: u32,
-    /// By how much the timer's ticks come after the multiples of their interval.
+    /// Offset of the timer's ticks from the multiples of their interval.
     phase: u64,
 }
 
@@ -41,26 +41,26 @@ pub struct Window {
 struct Waiting {
     call: usize,
     sent: bool,
-    /// Ticks since it left; none before.
+    /// Ticks since it was sent; none before.
     ticks: Option<i64>,
-    /// Whether it left once only, so that it is known which one is answered.
+    /// Whether it was sent only once, so that an answer gives a time.
     timed: bool,
 }
 
-/// A call that leaves with a tick.
+/// A call that is sent with a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaving {
     /// The call.
     pub call: usize,
-    /// Whether it left before.
+    /// Whether it was sent before.
     pub again: bool,
 }
 
 impl Window {
-    /// What a call counts (`NFS_CWNDSCALE`).
+    /// Weight of a call in the window (`NFS_CWNDSCALE`).
     const CALL: u64 = 256;
 
-    /// An open window of half the most calls. `phase` decides when the timer ticks.
+    /// A window half open. `phase` decides when the timer ticks.
     pub fn new(transport: Transport, phase: u64) -> Self {
         let most = match transport {
             Transport::Udp { window } => Some(window as u64 * Self::CALL),
@@ -78,7 +78,7 @@ impl Window {
         }
     }
 
-    /// A call is ready to leave; whether it does so at once.
+    /// Send a call if the window allows; return whether it was sent.
     pub fn send(&mut self, call: usize) -> bool {
         if self.most.is_none() {
             return true;
@@ -95,7 +95,7 @@ impl Window {
         self.most.map(|_| ticks * TICK + self.phase)
     }
 
-    /// The timer ticks: calls that leave now.
+    /// Process a tick of the timer; return the calls that are sent now.
     pub fn tick(&mut self) -> Vec<Leaving> {
         let mut leaving = Vec::new();
         for number in 0..self.calls.len() {
@@ -120,7 +120,7 @@ impl Window {
         leaving
     }
 
-    /// A call has its first answer. A window that was full grows by a call for each time it is.
+    /// Process the first answer to a call. A full window grows by one call per round.
     pub fn answered(&mut self, call: usize) {
         let Some(most) = self.most else { return };
         let Some(number) = self.calls.iter().position(|own| own.call == call) else { return };
@@ -138,7 +138,7 @@ impl Window {
         self.late = 0;
     }
 
-    /// For how many ticks an answer is waited (`NFS_RTO`).
+    /// Timeout of an answer in ticks (`NFS_RTO`).
     fn patience(&self) -> i64 {
         (((self.mean + 7) >> 3) + self.deviation + 1) << self.late
     }

@@ -9,7 +9,7 @@ fn rules(low: f64, high: f64, age: u64) -> WriteRules {
     WriteRules { most: 10, low, high, age }
 }
 
-/// The same by a list of blocks, each with when it was first and last written, the latter counted.
+/// The same as a list of blocks, each with the time of its first write and the number of its last.
 #[derive(Default)]
 struct Naive {
     waiting: Vec<(u64, u64, u64)>,
@@ -42,7 +42,7 @@ impl Naive {
         if new == 0 {
             Written::Again
         } else {
-            Written::Anew
+            Written::New
         }
     }
 
@@ -98,7 +98,7 @@ fn it_does_what_a_naive_buffer_does() {
 fn it_drains_from_the_high_mark_to_the_low_one() {
     let mut buffer = WriteBuffer::new(rules(0.2, 0.8, u64::MAX));
     for block in 0..8 {
-        assert_eq!(buffer.write(2 * block * BLOCK, 1, 0), Written::Anew);
+        assert_eq!(buffer.write(2 * block * BLOCK, 1, 0), Written::New);
         assert_eq!(buffer.leave(0), None);
     }
     assert_eq!(buffer.write(0, 1, 0), Written::Again);

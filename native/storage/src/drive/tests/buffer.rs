@@ -1,4 +1,4 @@
-//! Which sectors the buffer holds, and which it lets go.
+//! Contents and replacement of the buffer.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn sectors_that_passed_before_are_held_as_far_as_there_is_room() {
 }
 
 #[test]
-fn what_is_written_is_held_anew_and_no_longer_as_it_was_read() {
+fn written_blocks_replace_those_that_were_read() {
     let mut buffer = new(|_| {});
     read(&mut buffer, 10, 4);
     read(&mut buffer, 20, 4);

@@ -1,11 +1,11 @@
-//! Parameters that no drive can have are refused, and named.
+//! Impossible parameters are refused, and named.
 
 use super::*;
 
-/// A change to something, and the beginning of the error that it leads to.
+/// A change, and the beginning of the error that it causes.
 type Case<T> = (fn(&mut T), &'static str);
 
-/// Tell why a changed drive is refused.
+/// Return the reason for which a changed drive is refused.
 fn refused(change: fn(&mut Parameters)) -> String {
     let mut parameters = small();
     change(&mut parameters);

@@ -56,7 +56,7 @@ fn physical_spots(parameters: &Parameters, zone: &Zone) -> Vec<Spot> {
     spots
 }
 
-/// A drive of chance: other slips, spares, skews and numbers of cylinders with every seed.
+/// A random drive: slips, spares, skews and numbers of cylinders depend on the seed.
 fn chance(seed: u64, mapping: Mapping, at_end_of: Spares) -> Parameters {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut below = move |most: u64| random.next_u64() % most;

@@ -1,4 +1,4 @@
-//! Made-up drives to be tested, and the tests by what they are of.
+//! Small drives for tests, and the tests by subject.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What passes anyway, and reading on.
+//! Opportunistic reading of passing sectors, and reading ahead.
 
 use super::*;
 

@@ -210,7 +210,7 @@ fn what_was_written_is_a_hit_where_the_drive_looks_for_it() {
     }
 }
 
-/// A drive whose buffer does what chance says.
+/// A drive with random buffer policies.
 fn with_buffer(drive: Parameters, random: &mut impl Rng) -> Parameters {
     let mut below = |most: u64| random.next_u64() % most;
     let segments = 2 + below(3) as u32;

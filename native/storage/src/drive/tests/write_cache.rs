@@ -22,7 +22,7 @@ fn ask(drive: &mut Drive, write: bool, sector: u64, sectors: u64, at: f64) -> Se
     drive.serve(Request { sector, sectors, write }, ms(at)).unwrap()
 }
 
-/// Sectors that wait when a drive has had nothing to do up to a time.
+/// Waiting sectors of a drive that was idle up to a time.
 fn waiting_at(drive: &Drive, at: f64) -> u64 {
     let mut drive = drive.clone();
     drive.write_on(ms(at));

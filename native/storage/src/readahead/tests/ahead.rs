@@ -4,7 +4,7 @@ use std::ops::Range;
 
 const PAGE: u64 = 4096;
 
-/// Memory that holds all that was ever read.
+/// Memory that keeps everything.
 #[derive(Default)]
 struct Memory(HashSet<u64>);
 
@@ -14,7 +14,7 @@ impl Held for Memory {
     }
 }
 
-/// Let a policy be told reads of pages; return which pages it reads for each.
+/// Show a policy reads of pages; return the pages that it reads for each.
 fn pages(policy: &mut dyn Ahead, reads: &[(u64, u64)]) -> Vec<Range<u64>> {
     let mut memory = Memory::default();
     let mut all = Vec::new();
@@ -29,7 +29,7 @@ fn pages(policy: &mut dyn Ahead, reads: &[(u64, u64)]) -> Vec<Range<u64>> {
     all
 }
 
-/// Those reads for which something was read, and what.
+/// The reads with pages read ahead, and these pages.
 fn read(policy: &mut dyn Ahead, reads: &[(u64, u64)]) -> Vec<(usize, Range<u64>)> {
     let found = pages(policy, reads).into_iter().enumerate();
     found.filter(|(_, pages)| !pages.is_empty()).collect()

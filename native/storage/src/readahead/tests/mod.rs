@@ -1,4 +1,4 @@
-//! The heuristics by hand-made reads, and beside slow ones that do the same.
+//! The heuristics with hand-made reads, and against slow versions.
 
 mod ahead;
 mod rules;
@@ -18,7 +18,7 @@ pub fn counts(choice: Choice, numbers: &[u64]) -> Vec<u32> {
     blocks(numbers).iter().map(|read| heuristic.seen(1, read)).collect()
 }
 
-/// Blocks from 0 on, of which those that follow these numbers come before them.
+/// Blocks from 0 on; the successors of these numbers come before them.
 pub fn swapped(count: u64, late: &[u64]) -> Vec<u64> {
     let mut numbers: Vec<u64> = (0..count).collect();
     for &place in late {
@@ -27,7 +27,7 @@ pub fn swapped(count: u64, late: &[u64]) -> Vec<u64> {
     numbers
 }
 
-/// The last count of a heuristic that was told these reads of a file.
+/// The last count of a heuristic after these reads of a file.
 pub fn last(heuristic: &mut dyn Heuristic, file: u64, numbers: &[u64]) -> u32 {
     blocks(numbers).iter().fold(0, |_, read| heuristic.seen(file, read))
 }

@@ -64,7 +64,7 @@ fn the_nearest_cursor_is_meant() {
     assert_eq!(counts(Choice::Cursors(4), &[20, 12, 13, 21, 14]), [1, 1, 2, 2, 3]);
 }
 
-/// A pool as a list that is looked through.
+/// A pool as a list that is scanned.
 fn slow_pool(most: usize, reads: &[(u64, Read)]) -> Vec<u32> {
     let mut cursors: Vec<(u64, u64, u32)> = Vec::new();
     let mut found = Vec::new();
@@ -127,7 +127,7 @@ fn reorder_gives_up_after_its_window() {
     // Block 1 comes 8 ms after 2 has come.
     let numbers = [0, 2, 3, 4, 5, 6, 7, 8, 9, 1, 10];
     assert_eq!(counts(Choice::Reorder(9_000_000), &numbers)[10], 15);
-    // Then 2 begins anew, and 3 to 6 go on.
+    // Then 2 starts over, and 3 to 6 go on.
     assert_eq!(counts(Choice::Reorder(3_000_000), &numbers)[4..7], [5, 5, 6]);
     assert_eq!(counts(Choice::Reorder(0), &numbers)[2], 2, "1, and then 3 goes on");
 }

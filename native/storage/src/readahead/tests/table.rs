@@ -3,7 +3,7 @@ use super::*;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus as Random;
 
-/// The rule as its description has it, over three plain lists.
+/// The rule as described, with three plain lists.
 struct Slow {
     files: Vec<Option<u64>>,
     used: Vec<i64>,
@@ -70,7 +70,7 @@ fn a_table_searches_as_its_description_says() {
 }
 
 #[test]
-fn a_file_that_was_ejected_begins_anew() {
+fn a_file_that_was_ejected_begins_again() {
     let rules =
         TableRules { entries: 1, probes: 1, slots: Slots::Consecutive, victim: Victim::LeastUsed };
     let mut heuristic = Choice::Default4.make(Some(rules));

@@ -82,7 +82,7 @@ fn what_is_hot_lies_in_the_region_as_long_as_there_is_room() {
 }
 
 #[test]
-fn what_needs_more_than_there_is_still_lies_somewhere_and_is_forgotten() {
+fn a_file_larger_than_the_disk_is_placed_and_removed() {
     let mut places = Places::new(8 * FILE_BLOCK, 0, 0);
     for file in 1..20 {
         assert!(places.block(file, 0) < 8 * FILE_BLOCK);

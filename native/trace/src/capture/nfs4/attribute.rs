@@ -1,5 +1,5 @@
-//! What each attribute consists of, by its number (RFC 7531, RFC 5662, RFC 7863; the last ones
-//! RFC 8275, RFC 8276 and RFC 9754).
+//! The contents of each attribute, by its number (RFC 7531, RFC 5662, RFC 7863; the last ones RFC
+//! 8275, RFC 8276 and RFC 9754).
 
 use super::fattr;
 use super::item::{Item, Item::*};
@@ -38,7 +38,7 @@ const SET_RETENTION: &[Item] = &[Skip(4), Many(&[Skip(8)])];
 /// `threshold_item4<>`.
 const THRESHOLD: &[Item] = &[Many(&[Skip(4), WORDS, SkipBytes])];
 
-/// By number. What the operations table has no column for is only passed over.
+/// By number. Values without a column in the operations table are skipped.
 const ATTRIBUTES: [&[Item]; 87] = [
     MAP,                                                       // 0 supported_attrs
     &[Other(fattr::ftype)],                                    // 1 type
@@ -129,12 +129,12 @@ const ATTRIBUTES: [&[Item]; 87] = [
     &[WORDS, WORDS, WORDS, WORDS, WORDS], // 86 open_arguments
 ];
 
-/// What an attribute consists of, if its number is known.
+/// The contents of an attribute, if its number is known.
 pub fn attribute(number: u32) -> Option<&'static [Item]> {
     ATTRIBUTES.get(number as usize).copied()
 }
 
-/// What an attribute that a call sets consists of, where it has a column of its own.
+/// The contents of an attribute in a call, if the call's value has a separate column.
 pub fn set(number: u32) -> Option<&'static [Item]> {
     Some(match number {
         4 => &[Long(SetSize)],

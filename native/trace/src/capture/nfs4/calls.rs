@@ -8,11 +8,14 @@ use crate::schema::Column::*;
 /// A range of bytes.
 const RANGE: Item = All(&[Long(Offset), Long(Length)]);
 
-/// Attributes to compare with, not kept.
+/// Attributes to compare with, not stored.
 const COMPARED: &[Item] = &[Map(AskedAttributes), SkipBytes];
 
+const READDIR: &[Item] =
+    &[Long(Cookie), Fixed(CookieVerifier, 8), Word(Count), Word(MaxCount), Map(AskedAttributes)];
+
 const CREATE: &[Item] = &[
-    Kept(
+    StoredUnion(
         SetFtype,
         &[
             (3, &[Word(SetRdevMajor), Word(SetRdevMinor)]),
@@ -38,7 +41,7 @@ const OPEN: &[Item] = &[
     Word(ShareDeny),
     OWNER,
     Union(&[(0, &[]), (1, &[CREATE_HOW])]),
-    Kept(
+    StoredUnion(
         OpenClaim,
         &[
             (0, &[Bytes(Name)]),
@@ -53,7 +56,7 @@ const OPEN: &[Item] = &[
 ];
 
 /// `createhow4`: unchecked, guarded, exclusive, and exclusive with attributes.
-const CREATE_HOW: Item = Kept(
+const CREATE_HOW: Item = StoredUnion(
     How,
     &[
         (0, &[Other(fattr::settable)]),
@@ -65,7 +68,7 @@ const CREATE_HOW: Item = Kept(
 
 const SETCLIENTID: &[Item] = &[SKIP_VERIFIER, Bytes(StateOwner), Skip(4), ADDRESS, Skip(4)];
 
-/// Of a protection by a secret: what is protected, algorithms, window, contexts.
+/// For a protection by a secret: operations, algorithms, window, contexts.
 const EXCHANGE_ID: &[Item] = &[
     SKIP_VERIFIER,
     Bytes(StateOwner),
@@ -84,7 +87,7 @@ const CREATE_SESSION: &[Item] =
 const GET_DIR_DELEGATION: &[Item] = &[Skip(4), WORDS, SKIP_TIME, SKIP_TIME, WORDS, WORDS];
 
 const LAYOUTCOMMIT: &[Item] =
-    &[RANGE, Skip(4), STATEID, Many(&[Skip(8)]), Many(&[SKIP_TIME]), TYPED];
+    &[RANGE, Skip(4), STATEID, Many(&[Long(LastOffset)]), Many(&[SKIP_TIME]), TYPED];
 
 const LAYOUTGET: &[Item] =
     &[Skip(4), Word(LayoutType), Word(LayoutMode), RANGE, Skip(8), STATEID, Word(MaxCount)];
@@ -129,13 +132,7 @@ pub fn arguments(opcode: u32) -> Option<&'static [Item]> {
         21 => &[STATEID, Word(Sequence), Word(ShareAccess), Word(ShareDeny)],
         22 => &[Handle(Fh)],
         25 | 68 => &[STATEID, Long(Offset), Word(Count)], // READ, READ_PLUS
-        26 => &[
-            Long(Cookie),
-            Fixed(CookieVerifier, 8),
-            Word(Count),
-            Word(MaxCount),
-            Map(AskedAttributes),
-        ],
+        26 => READDIR,
         29 => &[Bytes(Name), Bytes(Name2)],
         34 => &[STATEID, Other(fattr::settable)],
         35 => SETCLIENTID,

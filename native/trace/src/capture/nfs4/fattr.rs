@@ -1,4 +1,4 @@
-//! `fattr4`: a map that says which attributes follow, and their values in its order.
+//! `fattr4`: a map of the attributes that follow, and their values in its order.
 
 use super::super::xdr::{Decoded, Fault, Xdr};
 use super::attribute::{attribute, set};
@@ -12,7 +12,7 @@ pub fn attributes(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     each(x, f, |number, x, f| item::read(known(number)?, x, f))
 }
 
-/// Attributes that a call sets. Those without a column are passed over.
+/// Attributes that a call sets. Those without a column are skipped.
 pub fn settable(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     each(x, f, |number, x, f| match set(number) {
         Some(items) => item::read(items, x, f),
@@ -46,8 +46,8 @@ pub fn entry(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     read
 }
 
-/// Reads what the map says. An attribute that no version has ends the list, for what follows it
-/// cannot be told apart: where bytes are left, the operation is short.
+/// Reads the attributes in the map. An unknown attribute ends the list, since its length is
+/// unknown: if bytes are left, the operation is short.
 fn each(
     x: &mut Xdr,
     f: &mut Fields,
@@ -71,7 +71,7 @@ fn each(
     whole.then_some(()).ok_or(Fault::Short)
 }
 
-/// What is said of an attribute that no version has.
+/// The fault for an unknown attribute.
 const UNKNOWN: Fault = Fault::Bad("an attribute of NFS version 4");
 
 fn known(number: u32) -> Decoded<&'static [Item]> {
@@ -97,7 +97,7 @@ pub fn ftype(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     Ok(())
 }
 
-/// A user or a group: a number where the server knows no name for it, or was told to use
+/// A user or a group: a number if the server knows no name for it, or was configured to use
 /// numbers; else `name@domain` (RFC 7530 section 5.9).
 pub fn principal(x: &mut Xdr, number: Column, name: Column, f: &mut Fields) -> Decoded<()> {
     let value = x.string()?;

@@ -1,23 +1,23 @@
-//! What arguments and results consist of, and how it is read.
+//! The elements of arguments and results, and how they are read.
 
 use super::super::xdr::{Decoded, Fault, Xdr};
 use crate::fields::Fields;
 use crate::schema::Column;
 
 /// The longest file handle (NFS4_FHSIZE).
-const HANDLE: u32 = 128;
+pub const HANDLE: u32 = 128;
 
-/// The longest opaque value believed.
+/// The longest plausible opaque value.
 const LONGEST: u32 = 1 << 24;
 
 /// The most words of a bit map: there are fewer than 96 attributes.
 const MAP_WORDS: u32 = 16;
 
-/// One value, or several, of the protocol.
+/// One or several values of the protocol.
 pub enum Item {
-    /// Bytes of a fixed number, not kept.
+    /// Bytes of a fixed number, not stored.
     Skip(usize),
-    /// Bytes preceded by their number, not kept.
+    /// Bytes preceded by their number, not stored.
     SkipBytes,
     /// A number of 32 bits.
     Word(Column),
@@ -27,7 +27,7 @@ pub enum Item {
     Choice(Column, u32),
     /// A boolean.
     Flag(Column),
-    /// `nfstime4`: a time; one before the year 1 or after 9999 is left out.
+    /// `nfstime4`: a time; one before the year 1 or after 9999 is omitted.
     Instant(Column),
     /// Bytes of a fixed number.
     Fixed(Column, usize),
@@ -35,23 +35,23 @@ pub enum Item {
     Bytes(Column),
     /// A file handle.
     Handle(Column),
-    /// A bit map, kept as its words.
+    /// A bit map, stored as its words.
     Map(Column),
-    /// File data, of which only the number of bytes is kept; they need not be there.
+    /// File data: only its length is stored; the bytes may be missing.
     Data(Column),
-    /// A number of things, and as many of them; or whether there is one, and that.
+    /// A count, and that many items; or a flag, and one optional item.
     Many(&'static [Item]),
-    /// A number, and what belongs to it.
+    /// A discriminant, and the items of its case.
     Union(&'static [(u32, &'static [Item])]),
-    /// The same, the number kept.
-    Kept(Column, &'static [(u32, &'static [Item])]),
-    /// What others read.
+    /// The same, with the discriminant stored.
+    StoredUnion(Column, &'static [(u32, &'static [Item])]),
+    /// Values with their own reader.
     Other(fn(&mut Xdr, &mut Fields) -> Decoded<()>),
     /// Several values.
     All(&'static [Item]),
 }
 
-/// Any other number than those of the cases before it, in an [`Item::Union`].
+/// Any other discriminant in an [`Item::Union`].
 pub const ELSE: u32 = u32::MAX;
 
 /// Reads values one after the other.
@@ -88,7 +88,7 @@ impl Item {
                 }
             }
             Item::Union(cases) => union(x.u32()?, cases, x, f)?,
-            Item::Kept(column, cases) => {
+            Item::StoredUnion(column, cases) => {
                 let number = x.u32()?;
                 f.number(column, number.into());
                 union(number, cases, x, f)?;

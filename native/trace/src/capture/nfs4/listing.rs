@@ -1,5 +1,6 @@
-//! What READDIR lists, and what READ_PLUS finds in a file.
+//! The entries of READDIR, and the contents of READ_PLUS.
 
+use super::super::codec::end_entry;
 use super::super::xdr::{Decoded, Fault, Xdr};
 use super::fattr;
 use crate::fields::Fields;
@@ -13,12 +14,13 @@ pub fn entries(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
         f.entry();
         f.entry_text(EntryColumn::Name, name);
         f.entry_number(EntryColumn::Cookie, cookie);
-        fattr::entry(x, f)?;
+        let read = fattr::entry(x, f);
+        end_entry(read, f)?;
     }
     Ok(())
 }
 
-/// `read_plus_content<>`: data, and holes that read as zeros. Together they are what was read.
+/// `read_plus_content<>`: data, and holes that read as zeros. Together they are the bytes read.
 pub fn contents(x: &mut Xdr, f: &mut Fields) -> Decoded<()> {
     let mut read: u64 = 0;
     for _ in 0..x.u32()? {

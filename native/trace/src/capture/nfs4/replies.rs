@@ -2,11 +2,12 @@
 
 use super::fattr;
 use super::item::{Item, Item::*};
+use super::layout;
 use super::listing;
 use super::shapes::*;
 use crate::schema::Column::*;
 
-/// Statuses other than OK that results follow.
+/// Statuses other than OK that have results.
 const TOO_SMALL: u32 = 10_005;
 const DENIED: u32 = 10_010;
 const CLIENT_IN_USE: u32 = 10_017;
@@ -27,12 +28,15 @@ const EXCHANGE_ID: &[Item] = &[
 const GET_DIR_DELEGATION: &[Item] =
     &[Union(&[(0, &[SKIP_VERIFIER, REPLY_STATEID, WORDS, WORDS, WORDS]), (1, &[Skip(4)])])];
 
-const LAYOUTS: &[Item] =
-    &[Skip(4), REPLY_STATEID, Many(&[Long(ReplyOffset), Long(ReplyLength), Skip(4), TYPED])];
+const LAYOUTS: &[Item] = &[
+    Skip(4),
+    REPLY_STATEID,
+    Many(&[Long(ReplyOffset), Long(ReplyLength), Skip(4), Other(layout::content)]),
+];
 
 const OPEN: &[Item] = &[REPLY_STATEID, CHANGE, Word(OpenFlags), Map(AttributesSet), DELEGATION];
 
-/// What follows a status in the results of the operation with that number, if there is one.
+/// The results after a status of the operation with that number, if there are any.
 pub fn results(opcode: u32, status: u32) -> Option<&'static [Item]> {
     match status {
         0 => done(opcode),

@@ -9,25 +9,25 @@ pub const STATEID: Item = Fixed(Stateid, 16);
 /// `stateid4` of a reply.
 pub const REPLY_STATEID: Item = Fixed(ReplyStateid, 16);
 
-/// `stateid4`, not kept; `deviceid4` and `sessionid4` are as long.
+/// `stateid4`, not stored; `deviceid4` and `sessionid4` are as long.
 pub const SKIP_STATEID: Item = Skip(16);
 
-/// `verifier4`, not kept.
+/// `verifier4`, not stored.
 pub const SKIP_VERIFIER: Item = Skip(8);
 
-/// `bitmap4`, `gid<>`, and other numbers preceded by how many they are, not kept.
+/// `bitmap4`, `gid<>`, and other counted numbers, not stored.
 pub const WORDS: Item = Many(&[Skip(4)]);
 
 /// `open_owner4`, `lock_owner4`.
 pub const OWNER: Item = All(&[Long(ClientId), Bytes(StateOwner)]);
 
-/// `nfstime4`, not kept.
+/// `nfstime4`, not stored.
 pub const SKIP_TIME: Item = Skip(12);
 
-/// `netaddr4`, not kept.
+/// `netaddr4`, not stored.
 pub const ADDRESS: Item = All(&[SkipBytes, SkipBytes]);
 
-/// `layout_content4`, `layoutupdate4`, `device_addr4`: a type and what only that type knows.
+/// `layout_content4`, `layoutupdate4`, `device_addr4`: a type and its opaque body.
 pub const TYPED: Item = All(&[Word(LayoutType), SkipBytes]);
 
 /// `change_info4` of the directory of `name`.
@@ -58,12 +58,12 @@ pub const ACE: Item = All(&[Skip(12), SkipBytes]);
 /// `open_read_delegation4`.
 const READ_DELEGATION: &[Item] = &[SKIP_STATEID, Skip(4), ACE];
 
-/// `open_write_delegation4`: it also says for how much there is room.
+/// `open_write_delegation4`, which also has a space limit.
 const WRITE_DELEGATION: &[Item] =
     &[SKIP_STATEID, Skip(4), Union(&[(1, &[Skip(8)]), (2, &[Skip(8)])]), ACE];
 
-/// `open_delegation4`; 4 and 5 are those with attributes alone (RFC 9754).
-pub const DELEGATION: Item = Kept(
+/// `open_delegation4`; 4 and 5 delegate attributes only (RFC 9754).
+pub const DELEGATION: Item = StoredUnion(
     Delegation,
     &[
         (0, &[]),

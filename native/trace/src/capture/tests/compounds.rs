@@ -42,16 +42,9 @@ fn changed(opcode: u32) -> Words {
     ok(opcode).words(&[1]).long(1).long(2)
 }
 
-fn seen(messages: &[(Side, Vec<u8>)]) -> Seen {
-    let frames: Vec<_> = messages
-        .iter()
-        .map(|(side, message)| ethernet(&ipv4(*side, 17, 0, &udp(*side, message))))
-        .collect();
-    File::holding(&frames).read()
-}
-
 fn exchange(call: &[Words], status: u32, reply: &[Words]) -> Seen {
-    seen(&[(Side::Client, compound(1, 0, call)), (Side::Server, compound_reply(1, status, reply))])
+    let reply = compound_reply(1, status, reply);
+    datagrams(&[(Side::Client, compound(1, 0, call)), (Side::Server, reply)])
 }
 
 fn some(text: &str) -> Option<String> {
@@ -156,7 +149,8 @@ fn operations_behind_a_failure_make_no_row_and_are_counted() {
 
 #[test]
 fn a_compound_without_a_reply_has_a_row_for_each_operation() {
-    let seen = seen(&[(Side::Client, compound(1, 0, &[putfh(b"D"), lookup4(b"a"), w(&[GETFH])]))]);
+    let seen =
+        datagrams(&[(Side::Client, compound(1, 0, &[putfh(b"D"), lookup4(b"a"), w(&[GETFH])]))]);
     assert_eq!(seen.words("op"), ["putfh", "lookup", "getfh"]);
     assert_eq!(seen.numbers("status"), [None; 3]);
     assert_eq!(seen.texts("fh"), [some("D"), some("D"), None]);
@@ -169,7 +163,7 @@ fn a_compound_of_which_nothing_was_run_is_one_row() {
     for (answer, status) in [(compound_reply(1, 10_021, &[]), 10_021), (refused, 65_536 + 256 + 5)]
     {
         let call = compound(1, 0, &[w(&[PUTROOTFH]), w(&[GETFH])]);
-        let seen = seen(&[(Side::Client, call), (Side::Server, answer)]);
+        let seen = datagrams(&[(Side::Client, call), (Side::Server, answer)]);
         assert_eq!(seen.words("op"), ["compound"]);
         assert_eq!(seen.answers(), [(1, Some(status), false)]);
         assert_eq!(seen.joiner.counts.not_run.values().sum::<u64>(), 2);
@@ -177,18 +171,18 @@ fn a_compound_of_which_nothing_was_run_is_one_row() {
 }
 
 #[test]
-fn of_a_compound_cut_short_each_row_tells_whether_it_is_whole() {
+fn each_row_of_a_cut_compound_tells_whether_it_is_complete() {
     let call = compound(1, 0, &[putfh(b"D"), lookup4(b"a name"), w(&[GETFH])]);
     let reply = compound_reply(1, 0, &[ok(22), ok(15), handle(b"A")]);
     let cut = |message: &[u8], side, left| {
         let frame = ethernet(&ipv4(side, 17, 0, &udp(side, message)));
-        let kept = frame.len() - left;
-        (frame, kept)
+        let captured = frame.len() - left;
+        (frame, captured)
     };
     let (call_frame, call_kept) = cut(&call, Side::Client, 8);
     let (reply_frame, reply_kept) = cut(&reply, Side::Server, 4);
     let seen = File::new().cut(&call_frame, call_kept).cut(&reply_frame, reply_kept).read();
-    // the reply's last handle is gone; the call's last operations are known from the reply
+    // the reply's last handle is missing; the call's last operations are known from the reply
     assert_eq!(seen.words("op"), ["putfh", "lookup", "getfh"]);
     assert_eq!(seen.numbers("status"), [Some(0); 3]);
     let short: Vec<_> = seen.answers().iter().map(|(_, _, short)| *short).collect();
@@ -197,13 +191,13 @@ fn of_a_compound_cut_short_each_row_tells_whether_it_is_whole() {
 }
 
 #[test]
-fn of_a_reply_cut_behind_its_count_the_statuses_are_known() {
+fn statuses_of_a_reply_cut_after_its_count_are_known() {
     let call = compound(1, 0, &[putfh(b"D"), lookup4(b"a"), w(&[GETFH])]);
     let reply = compound_reply(1, 2, &[ok(22), w(&[15, 2])]);
     let frames = [(Side::Client, call), (Side::Server, reply)]
         .map(|(side, message)| ethernet(&ipv4(side, 17, 0, &udp(side, &message))));
-    let kept = frames[1].len() - 16;
-    let seen = File::new().packet(&frames[0]).cut(&frames[1], kept).read();
+    let captured = frames[1].len() - 16;
+    let seen = File::new().packet(&frames[0]).cut(&frames[1], captured).read();
     assert_eq!(seen.numbers("status"), [Some(0), Some(2)]);
     let short: Vec<_> = seen.answers().iter().map(|(_, _, short)| *short).collect();
     assert_eq!(short, [true, true]);
@@ -222,7 +216,7 @@ fn a_write_is_known_before_its_data_are_there() {
 }
 
 #[test]
-fn what_follows_the_data_of_a_large_write_is_read() {
+fn operations_after_the_data_of_a_large_write_are_read() {
     let data = vec![0; 1 << 20];
     let write = w(&[38]).raw(b"sixteen bytes id").long(0).words(&[0]).opaque(&data);
     let message = marked(&compound(1, 0, &[putfh(b"F"), write, getattr()]));
@@ -239,7 +233,7 @@ fn retransmissions_and_second_replies_are_counted_in_every_row() {
     let call = compound(1, 0, &[putfh(b"D"), getattr()]);
     let other = compound(1, 0, &[putfh(b"D"), w(&[GETFH])]);
     let reply = compound_reply(1, 0, &[ok(22), size(1)]);
-    let again = seen(&[
+    let again = datagrams(&[
         (Side::Client, call.clone()),
         (Side::Client, call.clone()),
         (Side::Server, reply.clone()),
@@ -250,7 +244,7 @@ fn retransmissions_and_second_replies_are_counted_in_every_row() {
     assert_eq!(again.numbers("duplicate_replies"), [Some(1), Some(1)]);
     assert_eq!(again.operations(Op::Getattr), (3, 2));
     // an XID used again, for other operations, is another call
-    let reused = seen(&[(Side::Client, call), (Side::Server, reply), (Side::Client, other)]);
+    let reused = datagrams(&[(Side::Client, call), (Side::Server, reply), (Side::Client, other)]);
     assert_eq!(reused.words("op"), ["putfh", "getattr", "putfh", "getfh"]);
 }
 
@@ -260,7 +254,7 @@ fn sessions_are_joined_by_xid_whatever_their_slots() {
     let sequenced = |slot, number| ok(53).raw(b"sixteen bytes id").words(&[number, slot, 1, 1, 0]);
     let call = |xid, slot| compound(xid, 1, &[sequence(slot, 5), putfh(b"F"), getattr()]);
     let reply = |xid, slot, n| compound_reply(xid, 0, &[sequenced(slot, 5), ok(22), size(n)]);
-    let seen = seen(&[
+    let seen = datagrams(&[
         (Side::Client, call(1, 0)),
         (Side::Client, call(2, 1)),
         (Side::Server, reply(2, 1, 22)),
@@ -279,7 +273,7 @@ fn a_callback_on_the_same_connection_is_another_program() {
     let recall = recall.raw(b"sixteen bytes id").words(&[0]).opaque(b"F").0;
     let answer = reply(1, Words::of(&[0, 0, 1, 4, 0]));
     let call = compound(1, 1, &[putfh(b"F"), getattr()]);
-    let seen = seen(&[
+    let seen = datagrams(&[
         (Side::Client, call),
         (Side::Server, recall),
         (Side::Client, answer),
@@ -298,4 +292,74 @@ fn two_listings_in_one_compound_keep_their_entries_apart() {
     let call = [putfh(b"D"), readdir(), putfh(b"E"), readdir()];
     let seen = exchange(&call, 0, &[ok(22), listing(b"d1"), ok(22), listing(b"e1")]);
     assert_eq!(seen.listed(), [vec![], vec!["d1"], vec![], vec!["e1"]]);
+}
+
+/// A LOOKUP's call with a length that no name has.
+fn damaged_lookup() -> Words {
+    w(&[15, 70_000, 1, 2, 3])
+}
+
+#[test]
+fn a_damaged_reply_keeps_the_operations_before_the_damage() {
+    let call = [putfh(b"D"), open(w(&[0]).opaque(b"new")), w(&[GETFH]), getattr(), w(&[3, 1])];
+    let attributes = w(&[GETATTR, 0, 1, 2, 4, 77]).words(&[0; 8]); // no file type is 77
+    let reply = [ok(22), opened(), handle(b"N"), attributes, w(&[3, 0, 1, 1])];
+    let seen = exchange(&call, 0, &reply);
+    assert_eq!(seen.words("op"), ["putfh", "open", "getfh", "getattr", "access"]);
+    assert_eq!(seen.texts("new_fh")[1], some("N"));
+    assert_eq!(seen.numbers("status"), [Some(0); 5]);
+    let short: Vec<_> = seen.answers().iter().map(|(_, _, short)| *short).collect();
+    assert_eq!(short, [false, false, false, true, true]);
+    assert_eq!((seen.damage(), seen.counts.partial, seen.joiner.counts.short), (vec![], 1, 0));
+}
+
+#[test]
+fn a_reply_that_ends_before_its_last_operation_is_damaged_likewise() {
+    let call = compound(1, 0, &[putfh(b"D"), lookup4(b"a"), w(&[GETFH])]);
+    let mut reply = compound_reply(1, 0, &[ok(22), ok(15), handle(b"A long handle")]);
+    reply.truncate(reply.len() - 8);
+    let seen = datagrams(&[(Side::Client, call), (Side::Server, reply)]);
+    assert_eq!(seen.numbers("status"), [Some(0); 3]);
+    assert_eq!((seen.damage(), seen.counts.partial, seen.joiner.counts.short), (vec![], 1, 0));
+}
+
+#[test]
+fn a_damaged_call_keeps_the_operations_before_the_damage() {
+    let call = [putfh(b"D"), open(w(&[0]).opaque(b"new")), w(&[GETFH]), damaged_lookup()];
+    let seen = exchange(&call, 0, &[ok(22), opened(), handle(b"N"), ok(15)]);
+    assert_eq!(seen.words("op"), ["putfh", "open", "getfh", "lookup"]);
+    assert_eq!((&seen.texts("name")[1], &seen.texts("new_fh")[1]), (&some("new"), &some("N")));
+    assert_eq!((seen.damage(), seen.counts.partial, seen.joiner.counts.short), (vec![], 1, 0));
+}
+
+#[test]
+fn a_compound_that_is_damaged_before_its_second_operation_is_set_aside() {
+    let seen = exchange(&[damaged_lookup()], 0, &[ok(15)]);
+    assert_eq!(seen.damage(), [("bad-arguments", 1)]);
+    assert_eq!(seen.rows.num_rows(), 0);
+}
+
+#[test]
+fn a_result_of_another_operation_than_was_asked_is_damage() {
+    let call = [putfh(b"D"), lookup4(b"a"), w(&[GETFH]), getattr()];
+    let seen = exchange(&call, 0, &[ok(22), ok(15), ok(24), size(7)]);
+    assert_eq!(seen.words("op"), ["putfh", "lookup", "getfh", "getattr"]);
+    assert_eq!(seen.texts("new_fh"), [None, None, None, None]);
+    assert_eq!(seen.longs("size"), [None; 4]);
+    let short: Vec<_> = seen.answers().iter().map(|(_, _, short)| *short).collect();
+    assert_eq!(short, [false, false, true, true]);
+    // a server's word for an unknown operation is not a word of the protocol
+    let seen =
+        exchange(&[putfh(b"D"), w(&[71]).raw(&[7; 56])], 10_044, &[ok(22), w(&[10_044, 10_044])]);
+    assert_eq!(seen.answers(), [(1, Some(0), false), (1, Some(10_044), false)]);
+}
+
+#[test]
+fn a_listing_that_is_damaged_keeps_the_entries_before_the_damage() {
+    let readdir = w(&[26]).long(0).raw(b"verifier").words(&[512, 4096, 1, 2]);
+    let entry = |name: &[u8], ftype| w(&[1]).long(3).opaque(name).words(&[1, 2, 4, ftype]);
+    let listing = ok(26).raw(b"verifier").raw(&entry(b"a", 1).0).raw(&entry(b"b", 77).0);
+    let seen = exchange(&[putfh(b"D"), readdir], 0, &[ok(22), listing.words(&[0, 1])]);
+    assert_eq!(seen.listed(), [vec![], vec!["a"]]);
+    assert_eq!(seen.answers(), [(1, Some(0), false), (1, Some(0), true)]);
 }

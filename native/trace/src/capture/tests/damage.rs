@@ -1,4 +1,4 @@
-//! Damaged pcap files: what can be read is read, what cannot is set aside with its reason.
+//! Damaged pcap files: readable packets are read, the others are set aside with their reasons.
 
 use super::testing::*;
 
@@ -43,9 +43,9 @@ fn a_block_of_zeros_amid_a_packet_costs_that_packet_too() {
     let mut seen = read(bytes).unwrap();
     assert!(xids(&seen).starts_with(&[0, 1, 2, 3, 4]));
     assert!(xids(&seen).ends_with(&without(&[0, 1, 2, 3, 4, 5, 6, 7])));
-    let aside = seen.joiner.quarantine.take();
-    assert_eq!((aside[0].reason, aside[0].offset), ("zero-block", starts[6] as u64));
-    assert_eq!(aside[0].length, (starts[8] - starts[6]) as u64);
+    let damaged = seen.joiner.quarantine.take();
+    assert_eq!((damaged[0].reason, damaged[0].offset), ("zero-block", starts[6] as u64));
+    assert_eq!(damaged[0].length, (starts[8] - starts[6]) as u64);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_file_cut_anywhere_is_read_to_its_end() {
         let seen = read(bytes[..cut].to_vec()).unwrap();
         let whole = starts[1..].iter().filter(|start| **start <= cut).count();
         assert!(xids(&seen).len() >= whole, "cut at {cut}");
-        // the last packet may have lost so much that not even its message's header is there
+        // the last packet may have lost even its message's header
         let cut_short = seen.damage().contains(&("cut-short", 1));
         assert_eq!(cut_short, !starts.contains(&cut), "cut at {cut}");
     }
@@ -110,8 +110,8 @@ fn damage_longer_than_the_search_window_is_one_span() {
     let bytes = [&bytes[..starts[5]], &zeros, &bytes[starts[5]..]].concat();
     let mut seen = read(bytes).unwrap();
     assert_eq!(xids(&seen), without(&[]));
-    let aside = seen.joiner.quarantine.take();
-    assert_eq!((aside.len(), aside[0].length), (1, 5 << 20));
+    let damaged = seen.joiner.quarantine.take();
+    assert_eq!((damaged.len(), damaged[0].length), (1, 5 << 20));
 }
 
 /// A small generator of reproducible numbers (Marsaglia's xorshift).

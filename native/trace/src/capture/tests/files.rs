@@ -129,7 +129,7 @@ fn pcapng_is_read_with_its_sections_interfaces_and_clocks() {
         file.section();
         file.interface(1, &[]);
         file.interface(101, &[(2, b"eth1"), (9, &[9])]);
-        file.block(4, |b| b.u32(0)); // names: passed over
+        file.block(4, |b| b.u32(0)); // names: skipped
         file.enhanced(0, 1_000_000, &frame(1));
         file.enhanced(1, 2_000_000_500, &frame(2)[14..]);
         file.block(2, |b| {
@@ -154,10 +154,11 @@ fn pcapng_is_read_with_its_sections_interfaces_and_clocks() {
         let bytes = [file.bytes, other.bytes].concat();
         assert!((FORMAT.begins)(&bytes));
         let seen = read(bytes).unwrap();
-        assert_eq!(seen.answers().len(), 5);
-        // the simple packet block has no time of its own
-        assert_eq!(times(&seen), [1_000_000, 2_000_000, 3_000_000, 3_000_000, 101_500_000]);
-        assert_eq!(seen.damage(), []);
+        // the simple packet block has no time
+        assert_eq!(times(&seen), [1_000_000, 2_000_000, 3_000_000, 101_500_000]);
+        assert_eq!(seen.damage(), [("no-time", 1)]);
+        let unread: Vec<_> = seen.counts.unread.reasons().map(|(name, ..)| name).collect();
+        assert_eq!(unread, ["no-time"]);
     }
 }
 
@@ -176,17 +177,57 @@ fn packets_of_an_interface_that_cannot_be_read_are_set_aside() {
 }
 
 #[test]
-fn a_section_of_unknown_link_types_only_is_an_error() {
-    let mut file = Builder::new(true);
+fn an_interface_may_be_described_after_packets_of_one_that_cannot_be_read() {
+    // draft-ietf-opsawg-pcapng section 4.2: anywhere before its first packet
+    let mut file = Builder::new(false);
     file.section();
-    file.interface(147, &[]);
+    file.interface(220, &[]);
     file.enhanced(0, 0, &frame(1));
-    assert_eq!(read(file.bytes).err(), Some(CaptureError::LinkType(147)));
+    file.interface(1, &[]);
+    file.enhanced(1, 0, &frame(2));
+    file.section(); // of unknown link types only
+    file.interface(147, &[]);
+    file.enhanced(0, 0, &frame(3));
+    let seen = read(file.bytes).unwrap();
+    assert_eq!(seen.answers(), [(2, None, false)]);
+    assert_eq!(seen.damage(), [("unknown-interface", 2)]);
+    let unread: Vec<_> =
+        seen.counts.unread.reasons().map(|(name, count, _)| (name, count)).collect();
+    assert_eq!(unread, [("link-type", 2)]);
 }
 
 #[test]
-fn what_is_no_capture_is_told_by_its_first_bytes() {
-    let expected = "expected a pcap or pcapng capture";
+fn a_file_of_unknown_link_types_only_is_an_error_that_names_them() {
+    let mut file = Builder::new(true);
+    for link in [220, 147] {
+        file.section();
+        file.interface(link, &[]);
+        file.enhanced(0, 0, &frame(1));
+    }
+    let error = read(file.bytes).err().unwrap();
+    assert_eq!(error, CaptureError::LinkType(vec![147, 220]));
+    assert!(error.to_string().ends_with("found link type 147, 220"));
+}
+
+#[test]
+fn a_file_without_times_is_an_error_that_says_what_to_do() {
+    let mut file = Builder::new(false);
+    file.section();
+    file.interface(1, &[]);
+    for xid in 0..3 {
+        file.block(3, |b| {
+            b.u32(frame(xid).len() as u32);
+            b.bytes.extend(frame(xid));
+        });
+    }
+    let error = read(file.bytes).err().unwrap();
+    assert_eq!(error, CaptureError::NoTimes(3));
+    assert!(error.to_string().contains("capture again"));
+}
+
+#[test]
+fn other_files_are_refused_by_their_first_bytes() {
+    let expected = "expected a capture: pcap or pcapng";
     for (bytes, found) in [
         (&b""[..], "found an empty file"),
         (b"\xff\xd8\xff\xe0JFIF", "found ffd8ffe0"),

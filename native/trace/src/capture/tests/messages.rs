@@ -3,14 +3,6 @@
 use super::testing::*;
 use crate::schema::Op;
 
-fn datagrams(messages: &[(Side, Vec<u8>)]) -> Seen {
-    let frames: Vec<_> = messages
-        .iter()
-        .map(|(side, message)| ethernet(&ipv4(*side, 17, 0, &udp(*side, message))))
-        .collect();
-    File::holding(&frames).read()
-}
-
 #[test]
 fn a_refused_call_has_a_status_beyond_those_of_nfs() {
     // RFC 5531 section 9: denied for its credentials, reason 5 (too weak); accepted, but the
@@ -44,27 +36,6 @@ fn the_null_procedure_and_compounds_of_version_4_are_counted() {
 }
 
 #[test]
-fn what_gss_wraps_is_not_misread() {
-    let gss = |xid, service| {
-        let header = Words::of(&[xid, 0, 2, 100_003, 3, 1, 6, 20, 1, 0, 9, service, 0, 0, 0]);
-        if service == 1 {
-            header.opaque(b"handle").0
-        } else {
-            header.opaque(b"\0\0\0\x09wrapped arguments").opaque(b"checksum").0
-        }
-    };
-    let wrapped = reply(2, Words::default().opaque(b"wrapped results").opaque(b"checksum"));
-    let seen = datagrams(&[
-        (Side::Client, gss(1, 1)),
-        (Side::Server, reply(1, Words::of(&[70]))),
-        (Side::Client, gss(2, 2)),
-        (Side::Server, wrapped),
-    ]);
-    assert_eq!(seen.answers(), [(1, Some(70), false), (2, None, true)]);
-    assert_eq!(seen.damage(), []);
-}
-
-#[test]
 fn a_whole_message_that_makes_no_sense_is_set_aside() {
     let handle = Words::of(&[65]).raw(&[0; 68]); // longer than NFS3_FHSIZE
     let mut seen = datagrams(&[
@@ -74,9 +45,9 @@ fn a_whole_message_that_makes_no_sense_is_set_aside() {
     ]);
     assert_eq!(seen.damage(), [("bad-arguments", 1), ("bad-results", 1)]);
     assert_eq!(seen.answers(), [(1, None, false)]);
-    let aside = seen.joiner.quarantine.take();
-    assert_eq!(aside[0].expected, "a file handle of at most 64 bytes");
-    assert_eq!(aside[0].bytes.len(), 40 + 72);
+    let damaged = seen.joiner.quarantine.take();
+    assert_eq!(damaged[0].expected, "a file handle of at most 64 bytes");
+    assert_eq!(damaged[0].bytes.len(), 40 + 72);
 }
 
 #[test]
@@ -90,4 +61,18 @@ fn a_call_sent_again_is_one_operation() {
     assert_eq!(seen.answers(), [(1, Some(2), false)]);
     assert_eq!(seen.numbers("retransmits"), [Some(1)]);
     assert_eq!(seen.tally(Op::Lookup), (2, 2));
+}
+
+#[test]
+fn a_damaged_listing_of_version_3_keeps_the_entries_before_the_damage() {
+    // entryplus3: fileid, name, cookie, no attributes, a handle
+    let entry = |name: &[u8]| Words::of(&[1]).long(7).opaque(name).long(9).words(&[0, 1]);
+    let arguments = Words::default().opaque(b"directory").long(0).long(0).words(&[512, 4096]);
+    let listing = Words::of(&[0, 0]).long(0).raw(&entry(b"a").opaque(b"A").0);
+    let listing = listing.raw(&entry(b"b").words(&[65]).raw(&[0; 68]).0).words(&[0, 1]);
+    let seen =
+        datagrams(&[(Side::Client, call(1, 3, 17, arguments)), (Side::Server, reply(1, listing))]);
+    assert_eq!(seen.listed(), [vec!["a"]]);
+    assert_eq!(seen.answers(), [(1, Some(0), true)]);
+    assert_eq!((seen.damage(), seen.counts.partial, seen.joiner.counts.short), (vec![], 1, 0));
 }

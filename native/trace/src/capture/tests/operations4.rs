@@ -289,7 +289,7 @@ fn every_operation_is_read_up_to_the_next_one() {
 fn every_operation_may_fail_with_or_without_more_to_say() {
     let denied = join(&[Words::default().long(1).long(2).words(&[1]).long(99).opaque(b"owner")]);
     let address = Words::default().opaque(b"tcp").opaque(b"10.0.0.1.8.1");
-    let said = |opcode, status| match (opcode, status) {
+    let results = |opcode, status| match (opcode, status) {
         (12 | 13, 10_010) => denied.clone(),
         (34, _) => w(&[1, 0]),
         (35, 10_017) => address.clone(),
@@ -299,7 +299,7 @@ fn every_operation_may_fail_with_or_without_more_to_say() {
     };
     for opcode in (3..=75).chain([10_044]) {
         for status in [10_005, 10_010, 10_017, 10_026, 10_058, 10_094] {
-            let failed = join(&[w(&[opcode, status]), said(opcode, status)]);
+            let failed = join(&[w(&[opcode, status]), results(opcode, status)]);
             let f = answered(&[failed, w(&[PUTROOTFH, 0])]);
             assert_eq!(f.parts[0].status, Some(status));
             assert_eq!(f.parts[1].opcode, PUTROOTFH);
@@ -314,7 +314,7 @@ fn an_operation_that_no_version_has_ends_what_can_be_known() {
     assert_eq!(arguments(&mut Xdr::new(&words.0), &mut f), Ok(true));
     assert_eq!(f.parts.len(), 2);
     assert_eq!((f.parts[1].op, f.parts[1].opcode, f.parts[1].short), (Op::Illegal, 76, true));
-    // a minor version that there is not yet may mean anything
+    // a future minor version may mean anything
     let mut f = Fields::default();
     assert_eq!(arguments(&mut Xdr::new(&w(&[0, 3, 1, PUTROOTFH]).0), &mut f), Ok(true));
     assert_eq!((f.get(MinorVersion), f.parts.len()), (Some(3), 0));
@@ -324,7 +324,7 @@ fn an_operation_that_no_version_has_ends_what_can_be_known() {
 }
 
 #[test]
-fn what_is_made_is_what_version_3_calls_so() {
+fn made_objects_have_the_words_of_version_3() {
     let ops: Vec<_> = [(2, vec![]), (5, vec![0]), (4, vec![1, 2]), (7, vec![])]
         .into_iter()
         .map(|(ftype, more)| {

@@ -37,7 +37,7 @@ fn a_call_and_its_reply_are_one_row_on_every_link_type() {
 #[test]
 fn an_unknown_link_type_is_named() {
     let error = read(File::of_link(147).bytes).err().unwrap();
-    assert_eq!(error, CaptureError::LinkType(147));
+    assert_eq!(error, CaptureError::LinkType(vec![147]));
     assert!(error.to_string().ends_with("found link type 147"));
 }
 

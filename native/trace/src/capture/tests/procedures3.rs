@@ -38,7 +38,7 @@ fn handle(name: &[u8]) -> Words {
     Words::default().opaque(name)
 }
 
-/// `fattr3` with numbers told apart by `n`.
+/// `fattr3` with numbers that depend on `n`.
 fn fattr(words: Words, n: u64) -> Words {
     let small = |i: u64| (n + i) as u32;
     words

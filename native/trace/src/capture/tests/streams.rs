@@ -42,7 +42,7 @@ fn all() -> Vec<u32> {
 }
 
 #[test]
-fn several_messages_in_a_segment_and_several_segments_of_a_message_are_told_apart() {
+fn messages_are_split_across_and_within_segments() {
     let (stream, _) = calls();
     for size in [1, 3, 7, 40, 99, 500, 10_000] {
         let cuts: Vec<usize> = (size..stream.len()).step_by(size).collect();
@@ -210,7 +210,7 @@ fn replies_are_found_again_by_the_calls_that_await_them() {
     let seen = file.read();
     let answered = seen.answers().iter().filter(|(_, status, _)| *status == Some(2)).count();
     assert_eq!((answered, seen.counts.resyncs), (9, 1));
-    assert_eq!(seen.damage(), [("cut-header", 1)]); // the second, of which only the XID is there
+    assert_eq!(seen.damage(), [("cut-header", 1)]); // the second, with only its XID present
 }
 
 #[test]
@@ -266,11 +266,136 @@ fn a_gap_is_given_up_once_its_bytes_are_acknowledged() {
 #[test]
 fn conversations_that_are_not_rpc_are_left_alone() {
     let page = vec![b'x'; 60_000];
-    let mut file = File::new();
-    for part in 0..100_u32 {
-        file = file.packet(&segment(Side::Server, part * 60_000, &page));
+    for (frame, unread) in [
+        (elsewhere as fn(Side, u32, &[u8]) -> Vec<u8>, vec![]),
+        // those of NFS's port should have been RPC's
+        (segment, vec![("no-message", 100, 6_000_000)]),
+    ] {
+        let mut file = File::new();
+        for part in 0..100_u32 {
+            file = file.packet(&frame(Side::Server, part * 60_000, &page));
+        }
+        let seen = file.read();
+        assert_eq!((seen.counts.messages, seen.counts.resyncs), (0, 0));
+        assert_eq!(seen.counts.other_packets > 20, unread.is_empty());
+        assert_eq!(seen.unread(), unread);
     }
-    let seen = file.read();
-    assert_eq!((seen.counts.messages, seen.counts.resyncs), (0, 0));
-    assert!(seen.counts.other_packets > 20);
+}
+
+/// A frame of a conversation between other ports.
+fn elsewhere(side: Side, sequence: u32, body: &[u8]) -> Vec<u8> {
+    let mut segment = tcp(side, sequence, 16, body);
+    let port = if side == Side::Server { 0 } else { 2 };
+    segment[port..port + 2].copy_from_slice(&5432_u16.to_be_bytes());
+    ethernet(&ipv4(side, 6, 0, &segment))
+}
+
+#[test]
+fn conversations_of_other_protocols_are_no_damage() {
+    // Modbus, PostgreSQL's request for TLS, Gearman, and words that a record mark could be
+    for payload in [
+        &b"\0\x01\0\0\0\x06\x01\x03\0\x6b\0\x03"[..],
+        b"\0\x01\0\0\0\x06\x01\x03\0\x6b",
+        b"\0\0\0\x08\x04\xd2\x16\x2f",
+        b"\0REQ\0\0\0\x01\0\0\0\x02ab",
+        b"\0\0\0\x28\0\0\0\x07\0\0\0\0",
+        b"\x80\0\0\x18\0\0\0\x07\0\0\0\x01\0\0\0\0\0\0\0\0",
+    ] {
+        for opened in [true, false] {
+            let syn = ethernet(&ipv4(Side::Client, 6, 0, &{
+                let mut syn = tcp(Side::Client, 4, SYN, &[]);
+                syn[2..4].copy_from_slice(&5432_u16.to_be_bytes());
+                syn
+            }));
+            let frame = elsewhere(Side::Client, 5, payload);
+            let frames = if opened { vec![syn, frame] } else { vec![frame] };
+            let seen = File::holding(&frames).read();
+            assert_eq!((seen.counts.messages, seen.damage()), (0, vec![]), "{payload:?}");
+            assert!(seen.unread().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_message_too_short_to_tell_is_damage_where_its_conversation_is_rpcs() {
+    let mut stream = marked(&lookup(1, b"a"));
+    stream.extend([0x80, 0, 0, 60, 0, 0, 0, 2]);
+    let seen = File::holding(&[opening(1), segment(Side::Client, 1, &stream)]).read();
+    assert_eq!((seen.answers().len(), seen.damage()), (1, vec![("cut-header", 1)]));
+}
+
+/// A reply with a verifier of RPCSEC_GSS.
+fn signed(xid: u32, status: u32) -> Vec<u8> {
+    let header = Words::of(&[xid, 1, 0, 6]).opaque(&[9; 37]);
+    marked(&header.words(&[0, status, 0]).0)
+}
+
+/// A denied reply: the credentials were rejected.
+fn denied(xid: u32) -> Vec<u8> {
+    marked(&Words::of(&[xid, 1, 1, 1, 13]).0)
+}
+
+#[test]
+fn replies_of_every_kind_are_found_before_their_calls_are_known() {
+    let kinds: [fn(u32) -> Vec<u8>; 3] =
+        [|xid| signed(xid, 2), denied, |xid| marked(&not_found(xid))];
+    let statuses = [2, 65_536 + 256 + 13, 2];
+    for (kind, status) in kinds.into_iter().zip(statuses) {
+        let replies: Vec<u8> = (0..12).flat_map(kind).collect();
+        let (calls, _) = calls();
+        // the replies' conversation runs before that of the calls; both begin amid a message
+        for skipped in [0, 9] {
+            let mut file = File::new();
+            let cuts: Vec<usize> = (50..replies.len() - skipped).step_by(50).collect();
+            let mut from = 0;
+            for to in cuts.into_iter().chain([replies.len() - skipped]) {
+                let part = &replies[skipped..][from..to];
+                file = file.packet(&segment(Side::Server, 1 + from as u32, part));
+                from = to;
+            }
+            let seen = file.packet(&segment(Side::Client, 1, &calls)).read();
+            let answered = seen.answers().iter().filter(|row| row.1 == Some(status)).count();
+            assert_eq!(answered, if skipped == 0 { 12 } else { 11 });
+            let of_reply = kind(0).len() as u64 - skipped as u64;
+            let passed = if skipped == 0 { 0 } else { of_reply };
+            assert_eq!((seen.counts.skipped_bytes, seen.damage()), (passed, vec![]));
+            let bytes = calls.len() + replies.len() - skipped;
+            assert_eq!((seen.counts.rpc_bytes, seen.unread()), (bytes as u64, vec![]));
+        }
+    }
+}
+
+#[test]
+fn a_long_reply_is_found_before_its_call_is_known() {
+    let page = reply(7, Words::of(&[0, 0, 40_000, 1]).opaque(&vec![0x5a; 40_000]));
+    let stream =
+        [&b"the end of another reply"[..], &marked(&page), &marked(&not_found(8))].concat();
+    let mut file = File::new();
+    for (part, bytes) in stream.chunks(1448).enumerate() {
+        file = file.packet(&segment(Side::Server, 1 + 1448 * part as u32, bytes));
+    }
+    let read = call(7, 3, 6, Words::default().opaque(b"file").long(0).words(&[40_000]));
+    let calls = [marked(&read), marked(&lookup(8, b"a"))].concat();
+    let seen = file.packet(&segment(Side::Client, 1, &calls)).read();
+    assert_eq!(seen.answers(), [(7, Some(0), false), (8, Some(2), false)]);
+    assert_eq!(seen.counts.skipped_bytes, 24);
+}
+
+#[test]
+fn calls_precede_their_replies_where_a_capture_ends_before_they_were_in_order() {
+    let mut file = File::new();
+    let (calls, starts) = calls();
+    for xid in 0..3 {
+        let call = &calls[starts[xid]..starts[xid + 1]];
+        file = file.packet(&segment(Side::Client, 1 + starts[xid] as u32, call));
+        let reply = denied(xid as u32);
+        let at = 1 + xid as u32 * reply.len() as u32;
+        file = file.packet(&segment(Side::Server, at, &reply));
+        file.now += 900;
+    }
+    let mut last = tcp(Side::Client, 1 + starts[3] as u32, 16, &[]);
+    last[8..12].copy_from_slice(&[0, 0, 0, 73]);
+    let seen = file.packet(&ethernet(&ipv4(Side::Client, 6, 0, &last))).read();
+    let status = Some(65_536 + 256 + 13);
+    assert_eq!(seen.answers(), [(0, status, false), (1, status, false), (2, status, false)]);
 }

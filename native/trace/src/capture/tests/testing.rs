@@ -91,6 +91,15 @@ pub fn udp(side: Side, body: &[u8]) -> Vec<u8> {
     [&ports(side)[..], &length, &[0, 0], body].concat()
 }
 
+/// Reads messages, one per UDP datagram.
+pub fn datagrams(messages: &[(Side, Vec<u8>)]) -> Seen {
+    let frames: Vec<_> = messages
+        .iter()
+        .map(|(side, message)| ethernet(&ipv4(*side, 17, 0, &udp(*side, message))))
+        .collect();
+    File::holding(&frames).read()
+}
+
 /// A TCP segment.
 pub fn tcp(side: Side, sequence: u32, flags: u8, body: &[u8]) -> Vec<u8> {
     let header = [0, 0, 0, 0, 0x50, flags, 0xff, 0xff, 0, 0, 0, 0];
@@ -149,7 +158,7 @@ impl File {
         self.cut(frame, frame.len())
     }
 
-    /// One more packet, of which only the beginning was captured.
+    /// Adds a packet that the capture cut.
     pub fn cut(mut self, frame: &[u8], captured: usize) -> File {
         let (seconds, microseconds) = ((self.now / 1000) as u32, (self.now % 1000) as u32 * 1000);
         for word in [seconds, microseconds, captured as u32, frame.len() as u32] {
@@ -166,7 +175,7 @@ impl File {
     }
 }
 
-/// What was read from a capture.
+/// The result of reading a capture.
 pub struct Seen {
     /// The decoder's counts.
     pub counts: CaptureCounts,
@@ -216,6 +225,19 @@ impl Seen {
         lists.iter().map(names).collect()
     }
 
+    /// The handles that each row's layout names, with their mirrors; none where it holds no list.
+    pub fn layouts(&self) -> Vec<Option<Vec<(String, u64)>>> {
+        let lists = self.rows.column_by_name("entries").unwrap().as_list::<i32>();
+        let handles = |entries: ArrayRef| {
+            let entries = entries.as_struct();
+            let handles = entries.column_by_name("fh").unwrap().as_binary::<i32>();
+            let mirrors = entries.column_by_name("cookie").unwrap().as_primitive::<UInt64Type>();
+            let text = |at| String::from_utf8_lossy(handles.value(at)).into_owned();
+            (0..handles.len()).map(|at| (text(at), mirrors.value(at))).collect()
+        };
+        lists.iter().map(|entries| entries.map(handles)).collect()
+    }
+
     /// A column of bytes.
     pub fn texts(&self, column: &str) -> Vec<Option<String>> {
         let column = self.rows.column_by_name(column).unwrap().as_binary::<i32>();
@@ -248,7 +270,12 @@ impl Seen {
         (tally.calls, tally.replies)
     }
 
-    /// The reasons of what was set aside, with their counts.
+    /// The reasons for unreadable traffic, with their packets or messages and bytes.
+    pub fn unread(&self) -> Vec<(&'static str, u64, u64)> {
+        self.counts.unread.reasons().collect()
+    }
+
+    /// The reasons of records set aside, with their counts.
     pub fn damage(&self) -> Vec<(&'static str, u64)> {
         self.joiner.quarantine.counts.iter().map(|(reason, count)| (*reason, *count)).collect()
     }

@@ -10,18 +10,18 @@ const LAST: u32 = (1 << 24) - 1;
 
 /// The address of each host.
 ///
-/// One that is an IPv4 address keeps it. Number n, which anonymized text has, gets the n-th of
-/// 10.0.0.0/8; all others, such as IPv6's, get one from its end, in the order in which they come.
+/// A host that is an IPv4 address keeps it. Number n, as in anonymized text, gets the n-th of
+/// 10.0.0.0/8; all others, such as IPv6's, get one from its end, in the order of appearance.
 #[derive(Debug)]
 pub struct Addresses {
     known: HashMap<String, Ipv4Addr>,
-    taken: HashSet<Ipv4Addr>,
+    used: HashSet<Ipv4Addr>,
     free: u32,
 }
 
 impl Default for Addresses {
     fn default() -> Addresses {
-        Addresses { known: HashMap::new(), taken: HashSet::new(), free: LAST }
+        Addresses { known: HashMap::new(), used: HashSet::new(), free: LAST }
     }
 }
 
@@ -33,7 +33,7 @@ impl Addresses {
         }
         let address = host.parse().ok().or_else(|| numbered(host)).unwrap_or_else(|| self.fresh());
         self.known.insert(host.to_owned(), address);
-        self.taken.insert(address);
+        self.used.insert(address);
         address
     }
 
@@ -41,7 +41,7 @@ impl Addresses {
         loop {
             self.free = self.free.saturating_sub(1);
             let address = Ipv4Addr::from(NETWORK + self.free);
-            if self.free == 0 || !self.taken.contains(&address) {
+            if self.free == 0 || !self.used.contains(&address) {
                 return address;
             }
         }

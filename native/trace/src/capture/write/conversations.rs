@@ -1,4 +1,4 @@
-//! Messages made into packets: datagrams, or segments of a conversation.
+//! Sends messages as packets: datagrams, or segments of a conversation.
 
 use super::packet::{tcp, udp, Payload, Segment, ACK, MOST_TCP, MOST_UDP, PSH, SYN};
 use super::pcap::PcapFile;
@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 use std::io::{self, Write};
 use std::net::SocketAddrV4;
 
-/// The most bytes in a TCP segment: 45 of Ethernet's usual ones, as offloading hardware hands
-/// them to a capture.
+/// The most bytes in a TCP segment: 45 usual Ethernet segments, as captures with offloading
+/// hardware have them.
 const SEGMENT: usize = 45 * 1448;
 
 /// The last fragment of a record (RFC 5531 section 11).
@@ -19,14 +19,14 @@ const LAST: u32 = 0x8000_0000;
 /// Both sides' first sequence number.
 const FIRST: u32 = 1;
 
-/// Who talks with whom, and which of them sends.
+/// The two ends of a conversation, and the direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
     /// The client.
     pub client: SocketAddrV4,
     /// The server.
     pub server: SocketAddrV4,
-    /// How.
+    /// The transport.
     pub transport: Transport,
     /// Whether the client sends.
     pub call: bool,
@@ -41,7 +41,7 @@ impl Flow {
         }
     }
 
-    /// The longest message that can go so.
+    /// The longest message that the transport carries.
     pub fn longest(&self) -> usize {
         match self.transport {
             Transport::Tcp => (LAST - 1) as usize,
@@ -89,7 +89,7 @@ impl<W: Write> Conversations<W> {
 
     /// Writes a message as a record of one fragment, in segments.
     fn record(&mut self, sent: &Sent) -> io::Result<()> {
-        let mut numbers = self.opened(sent)?;
+        let mut numbers = self.open_conversation(sent)?;
         let (from, to) = sent.flow.ends();
         let Message { bytes, zeros, captured } = &sent.message;
         let mark = (LAST | sent.message.length() as u32).to_be_bytes();
@@ -110,8 +110,8 @@ impl<W: Write> Conversations<W> {
         Ok(())
     }
 
-    /// The numbers of a conversation, which is opened if it is new.
-    fn opened(&mut self, sent: &Sent) -> io::Result<Numbers> {
+    /// The sequence numbers of a conversation, opened if it is new.
+    fn open_conversation(&mut self, sent: &Sent) -> io::Result<Numbers> {
         let (client, server) = (sent.flow.client, sent.flow.server);
         if let Some(numbers) = self.tcp.get(&(client, server)) {
             return Ok(*numbers);
@@ -129,7 +129,7 @@ impl<W: Write> Conversations<W> {
         Ok([next; 2])
     }
 
-    /// Writes a packet, of whose payload the first bytes are captured.
+    /// Writes a packet, with the captured first bytes of its payload.
     fn packet(
         &mut self,
         time: i64,

@@ -1,4 +1,4 @@
-//! One message while it is made of a row's values.
+//! Encodes a row's values into one message.
 
 use super::super::codec::{Codec, CLIENT_TIME, VERIFIER};
 use super::words::Words;
@@ -9,30 +9,30 @@ use std::convert::Infallible;
 
 type Written = Result<(), Infallible>;
 
-/// Writes a row's values. One that the row does not have becomes zero or empty.
+/// Writes a row's values; a null becomes zero or empty.
 pub struct Encoder<'a> {
     /// The operation.
     pub row: Row<'a>,
-    /// What was written so far.
+    /// The message so far.
     pub words: Words,
     /// Zero bytes that follow: the data of a file.
     pub zeros: usize,
-    /// The most data that are written.
+    /// The most data to write.
     most_data: usize,
-    /// Where the last value that the row has ends.
+    /// The end of the last value that the row has.
     pub known: usize,
-    /// Whether a value that the message must have is not in the row.
+    /// Whether the row lacks a value that the message must have.
     pub lacking: bool,
 }
 
 impl<'a> Encoder<'a> {
-    /// A message that begins with these words, and has at most so many bytes of data.
+    /// Returns a message that begins with these words, with at most `most_data` bytes of data.
     pub fn new(row: Row<'a>, words: Words, most_data: usize) -> Encoder<'a> {
         let known = words.0.len();
         Encoder { row, words, zeros: 0, most_data, known, lacking: false }
     }
 
-    /// Takes note that what was written last is known.
+    /// Records that the message is known up to here.
     pub fn account(&mut self, known: bool) {
         self.lacking |= !known;
         if known {
@@ -49,7 +49,7 @@ impl<'a> Encoder<'a> {
         Ok(())
     }
 
-    /// A number or a time, as long as its column is wide.
+    /// A number or a time, in its column's width.
     fn value(&mut self, column: Column) -> Written {
         self.numbers(&[column], |words, value| put(words, column.kind(), value))
     }
@@ -117,7 +117,7 @@ impl Codec for Encoder<'_> {
         })
     }
 
-    /// What is optional follows if the row has any of these values.
+    /// Writes an optional part if the row has any of its values.
     fn optional(
         &mut self,
         columns: impl IntoIterator<Item = Column>,
@@ -176,7 +176,7 @@ impl Codec for Encoder<'_> {
         Ok(())
     }
 
-    /// As many zeros as the column says.
+    /// Writes as many zeros as the column says.
     fn data(&mut self, length: Column) -> Written {
         let length = self.row.number(length).map_or(0, |length| length as usize);
         let length = length.min(self.most_data);

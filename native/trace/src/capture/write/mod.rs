@@ -1,5 +1,4 @@
-//! Captures made of the operations table: what the rows say, as packets that any decoder of NFS
-//! version 3 reads.
+//! Writes captures from the operations table: packets that any decoder of NFS version 3 reads.
 //!
 //! | layer | files |
 //! | --- | --- |
@@ -8,10 +7,10 @@
 //! | order, conversations, packets | [`queue`], [`conversations`], [`packet`], [`addresses`] |
 //! | capture file | [`pcap`] |
 //!
-//! A row becomes a call at its time and a reply at its reply's. What the table does not tell is
-//! zero: the data of files, sequence numbers before the first, verifiers of text traces. Calls and
-//! replies that were sent again follow the first ones at once, since the table does not tell when.
-//! Of a row that was cut the message ends, as captured, where its known values end.
+//! A row becomes a call at its time and a reply at its reply's time. Values missing in the table
+//! are zero: the data of files, sequence numbers before the first, verifiers of text traces.
+//! Retransmissions follow the first message at once, since the table does not have their times. The
+//! message of a cut row ends, as captured, after its last known value.
 
 pub mod addresses;
 pub mod conversations;
@@ -41,10 +40,10 @@ use std::net::SocketAddrV4;
 /// The most data written for one read or write: more than any server transfers at once, …
 const MOST_DATA: usize = 4 << 20;
 
-/// … and what fits into a datagram beside the headers.
+/// … and the most that fits into a datagram after the headers.
 const MOST_DATAGRAM_DATA: usize = 63 << 10;
 
-/// The most times that a message is written again: no client asks so often within a minute.
+/// The most retransmissions of a message: no client retries that often within a minute.
 const MOST_AGAIN: u64 = 100;
 
 /// The version of NFS that is written.
@@ -59,12 +58,12 @@ pub enum WriteError {
     /// The file cannot be written.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The batch is no part of the operations table.
+    /// The batch is not of the operations table.
     #[error("{0}")]
     Rows(#[from] ColumnError),
 }
 
-/// What was written.
+/// Counts of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Packets, those that open conversations included.
@@ -73,13 +72,13 @@ pub struct Written {
     pub calls: u64,
     /// Reply messages, second ones included.
     pub replies: u64,
-    /// Rows of which nothing was written, by the reason.
+    /// Rows without output, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
 }
 
 /// Writes operations as a pcap file.
 pub struct CaptureWriter<W: Write> {
-    /// Whether files' data are left out of the capture, though their lengths are kept.
+    /// Whether the capture omits file data, but has their lengths.
     cut_data: bool,
     conversations: Conversations<W>,
     addresses: Addresses,
@@ -143,7 +142,7 @@ impl<W: Write> CaptureWriter<W> {
         }
     }
 
-    /// Puts an operation's messages into the queue, or says why not.
+    /// Queues an operation's messages, or returns the reason for leaving it out.
     fn operation(&mut self, row: Row, op: Op) -> Result<(), &'static str> {
         let flow = self.flow(row);
         let most_data = match flow.transport {
@@ -165,7 +164,7 @@ impl<W: Write> CaptureWriter<W> {
         Ok(())
     }
 
-    /// Puts a message into the queue, once and so many times again.
+    /// Queues a message, and `again` retransmissions of it.
     fn push(&mut self, row: Row, time: Column, flow: Flow, message: Message, again: u64) -> u64 {
         let time = row.number(time).unwrap_or_default() as i64;
         let Message { bytes, zeros, captured } = message;

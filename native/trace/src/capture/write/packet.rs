@@ -90,13 +90,13 @@ fn framed(from: Ipv4Addr, to: Ipv4Addr, protocol: u8, header: &[u8], payload: Pa
     [&hardware(to)[..], &hardware(from), &IPV4, &ip, header].concat()
 }
 
-/// A locally administered Ethernet address that tells the host's.
+/// A locally administered Ethernet address derived from the host's.
 fn hardware(host: Ipv4Addr) -> [u8; 6] {
     let [a, b, c, d] = host.octets();
     [2, 0, a, b, c, d]
 }
 
-/// What the transports' checksums cover besides their own bytes.
+/// The pseudo-header that the transports' checksums also cover.
 fn pseudo(from: SocketAddrV4, to: SocketAddrV4, protocol: u8, length: usize) -> Vec<u8> {
     let mut header = [from.ip().octets(), to.ip().octets()].concat();
     header.extend([0, protocol]);

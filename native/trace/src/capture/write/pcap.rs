@@ -25,9 +25,8 @@ impl<W: Write> PcapFile<W> {
         Ok(PcapFile { to })
     }
 
-    /// Adds a packet of a length, made of parts and then zeros as far as it was captured. The
-    /// time is in microseconds since the epoch; one that a pcap file cannot hold becomes the
-    /// nearest that it can.
+    /// Adds a packet of a length, made of parts and then zeros up to its captured length. The time
+    /// is in microseconds since the epoch; it is clamped to the range of a pcap file.
     pub fn packet(
         &mut self,
         time: i64,
@@ -50,7 +49,7 @@ impl<W: Write> PcapFile<W> {
         Ok(())
     }
 
-    /// Hands on what is still held.
+    /// Flushes buffered data.
     pub fn finish(mut self) -> io::Result<W> {
         self.to.flush()?;
         Ok(self.to)

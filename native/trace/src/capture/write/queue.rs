@@ -1,37 +1,37 @@
-//! Messages put in the order of their times, in bounded memory.
+//! Sorts messages by time, in bounded memory.
 
 use super::conversations::Flow;
 use super::rpc::Message;
 use crate::message::WINDOW;
 use std::collections::BTreeMap;
 
-/// A row without a reply comes when its call has been given up.
+/// The delay of a row without a reply: until its call was given up.
 const LATE: i64 = WINDOW + 1_000_000;
 
-/// The most bytes that wait.
+/// The most bytes pending.
 const BYTES: usize = 64 << 20;
 
-/// What a message takes besides its own bytes.
+/// The bytes of a message's bookkeeping.
 const OVERHEAD: usize = 128;
 
 /// A message on its way.
 #[derive(Debug)]
 pub struct Sent {
-    /// When, in microseconds since the epoch.
+    /// Its time, in microseconds since the epoch.
     pub time: i64,
-    /// By whom to whom.
+    /// Its sender and receiver.
     pub flow: Flow,
-    /// What.
+    /// The message.
     pub message: Message,
 }
 
-/// The messages that wait for earlier ones.
+/// The messages pending earlier ones.
 ///
-/// Rows come in about the order of their replies, one without a reply a minute late: so long
-/// messages wait, unless they take more than 64 MiB.
+/// Rows come in about the order of their replies, and rows without one a minute late. Messages are
+/// pending that long, unless they take more than 64 MiB.
 #[derive(Default)]
 pub struct Queue {
-    /// By their times, and in the order in which they came.
+    /// By time, then in the order of arrival.
     waiting: BTreeMap<(i64, u64), Sent>,
     bytes: usize,
     number: u64,
@@ -39,7 +39,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Takes a message; those of equal times go out in the order in which they came.
+    /// Adds a message; messages of equal times leave in the order of arrival.
     pub fn push(&mut self, sent: Sent) {
         self.newest = self.newest.max(Some(sent.time));
         self.bytes += sent.message.bytes.len() + OVERHEAD;
@@ -47,7 +47,7 @@ impl Queue {
         self.waiting.insert((sent.time, self.number), sent);
     }
 
-    /// The earliest message that no earlier one can precede any more, or of `all` the earliest.
+    /// The earliest message, once no earlier one can come, or at once with `all`.
     pub fn pop(&mut self, all: bool) -> Option<Sent> {
         let (&(first, _), _) = self.waiting.first_key_value()?;
         let due = self.newest.is_some_and(|newest| newest.saturating_sub(first) > LATE);

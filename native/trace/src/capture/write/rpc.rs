@@ -11,17 +11,17 @@ use crate::schema::{Column, Op};
 /// The longest machine name of AUTH_UNIX, and the most groups (RFC 5531 appendix A).
 const MACHINE: usize = 255;
 const GROUPS: usize = 16;
-/// `accept_stat`: the server does not have that version, and says which it has.
+/// `accept_stat`: the server lacks the version, and states which it has.
 const MISMATCH: u32 = 2;
 
 /// A message, and how much of it is captured.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What is not a file's data.
+    /// The bytes before a file's data.
     pub bytes: Vec<u8>,
-    /// Zeros behind it: a file's data, and padding.
+    /// Zeros after them: a file's data, and padding.
     pub zeros: usize,
-    /// How many of all these a capture has.
+    /// How many of all these are captured.
     pub captured: usize,
 }
 
@@ -37,7 +37,7 @@ pub fn messages(row: Row, op: Op, most_data: usize) -> (Message, Option<Message>
     let call = call(row, op, most_data);
     let reply = row.number(Column::ReplyTime).map(|_| reply(row, op, most_data));
     let short = row.number(Column::Short) == Some(1);
-    // that a message was cut shows where what it must have is missing; a reply may end anywhere
+    // a call was cut if a required value is missing; a reply may end anywhere
     let call_cut = short && (call.lacking || reply.is_none());
     let reply = reply.map(|reply| {
         let cut = short && (reply.lacking || !call_cut);

@@ -21,14 +21,14 @@ fn again(seen: &Seen, cut_data: bool) -> Seen {
 }
 
 /// A capture in which both sides open the conversation.
-fn opened() -> File {
+fn open_file() -> File {
     let syn = |side| ethernet(&ipv4(side, 6, 0, &testing::tcp(side, 0, 2, &[])));
     File::holding(&[syn(Side::Client), syn(Side::Server)])
 }
 
 fn tcp(messages: &[(Side, Vec<u8>)]) -> File {
     let mut next = [1, 1];
-    messages.iter().fold(opened(), |file, (side, message)| {
+    messages.iter().fold(open_file(), |file, (side, message)| {
         let (record, at) = (marked(message), &mut next[usize::from(*side == Side::Server)]);
         let file = file.packet(&segment(*side, *at, &record));
         *at += record.len() as u32;
@@ -101,15 +101,15 @@ fn refusals_and_the_null_procedure_come_back() {
 }
 
 #[test]
-fn what_was_cut_is_cut_where_its_known_values_end() {
+fn cut_messages_end_after_their_last_known_value() {
     let attributes = Words::of(&[0]).raw(&fattr3().0);
     let frames = |message: &[u8]| segment(Side::Server, 1, &marked(message));
     let asked = call(1, 3, 1, Words::default().opaque(b"file"));
-    let file = opened().packet(&segment(Side::Client, 1, &marked(&asked)));
+    let file = open_file().packet(&segment(Side::Client, 1, &marked(&asked)));
     let seen = file.cut(&frames(&reply(1, attributes)), 54 + 4 + 28 + 40).read();
     assert_eq!(seen.answers(), [(1, Some(0), true)]);
     assert_eq!(again(&seen, false).rows, seen.rows);
-    let file = opened().cut(&segment(Side::Client, 1, &marked(&lookup(2, b"name"))), 54 + 60);
+    let file = open_file().cut(&segment(Side::Client, 1, &marked(&lookup(2, b"name"))), 54 + 60);
     let seen = file.read();
     assert_eq!(seen.answers(), [(2, None, true)]);
     assert_eq!(again(&seen, false).rows, seen.rows);

@@ -7,7 +7,7 @@ use crate::attributes::{self, Attribute, Subject};
 use crate::form::Form;
 use crate::schema::{Column, EntryColumn, Kind, Op, ENTRY_COLUMNS};
 
-/// What version 1.2.0c prints of a directory entry, in its order.
+/// The fields of a directory entry that version 1.2.0c prints, in its order.
 const ENTRY: [EntryColumn; 4] =
     [EntryColumn::Fileid, EntryColumn::Name, EntryColumn::Cookie, EntryColumn::Fh];
 
@@ -19,14 +19,14 @@ pub struct Fields<'a> {
     pub version: u8,
     /// The line's form.
     pub form: Form,
-    /// Whether all is printed that there is a key for.
+    /// Whether to print everything that has a key.
     pub all: bool,
-    /// Where.
+    /// The output.
     pub out: &'a mut Vec<u8>,
 }
 
 impl Fields<'_> {
-    /// A call's.
+    /// Prints a call's fields.
     pub fn call(&mut self, v: &impl Values) {
         let second = self.version == 2;
         let (name, name2) = if second { ("fn", "fn2") } else { ("name", "name2") };
@@ -54,13 +54,13 @@ impl Fields<'_> {
         self.number("egid", Column::Gid, v);
     }
 
-    /// Where and how much to read, write, list or test.
+    /// Prints the range to read or write, the position to list, or the access to test.
     fn place(&mut self, second: bool, v: &impl Values) {
         self.access(Column::Access, v);
         self.number("begoff", Column::BeginOffset, v);
         self.number(if second { "offset" } else { "off" }, Column::Offset, v);
         if second {
-            // four bytes of the server's own, not a number
+            // four opaque bytes, not a number
             self.padded("cookie", Column::Cookie, 8, v);
         } else {
             self.number("cookie", Column::Cookie, v);
@@ -87,7 +87,7 @@ impl Fields<'_> {
         self.set_time("mtime", Column::SetMtime, Column::SetMtimeHow, v);
     }
 
-    /// A reply's.
+    /// Prints a reply's fields.
     pub fn reply(&mut self, status: Option<u32>, v: &impl Values) {
         if status != Some(0) && !self.all {
             return;
@@ -113,7 +113,7 @@ impl Fields<'_> {
         self.number("nfsstat", Column::RawStatus, v);
     }
 
-    /// Whose attributes version 1.2.0c prints.
+    /// The subjects whose attributes version 1.2.0c prints.
     fn subjects(&self) -> &'static [Subject] {
         match self.op {
             _ if self.all => &[Subject::Object, Subject::Directory, Subject::SecondDirectory],
@@ -220,7 +220,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A letter that stands for a number, counted from 0; the number where none does.
+    /// Prints a letter for a number, counted from 0; the number if there is none.
     fn letter(&mut self, key: impl AsRef<[u8]>, column: Column, letters: &[u8], v: &impl Values) {
         if let Some(value) = v.number(column) {
             self.key(key);

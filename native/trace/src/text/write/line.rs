@@ -1,4 +1,4 @@
-//! Lines from the values of a call or a reply: their heads and trailers.
+//! Prints lines from the values of a call or a reply: heads and trailers.
 
 use super::super::words::{procedure_name, Direction};
 use super::fields::Fields;
@@ -8,10 +8,10 @@ use crate::form::{Form, Printed};
 use crate::message::Transport;
 use crate::schema::Op;
 
-/// A host, as it is printed, and a port.
+/// A printed host, and a port.
 pub type End<'a> = (&'a [u8], u16);
 
-/// What begins a line.
+/// The begin of a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
     /// Microseconds since the epoch.
@@ -20,7 +20,7 @@ pub struct Head<'a> {
     pub client: End<'a>,
     /// The server.
     pub server: End<'a>,
-    /// How it travelled.
+    /// The transport.
     pub transport: Transport,
     /// The version of NFS.
     pub version: u8,
@@ -33,13 +33,13 @@ pub struct Head<'a> {
 /// Prints lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Printer {
-    /// Whether a capture's messages are printed with all that nfsdump has a key for, and not only
-    /// with what version 1.2.0c prints.
+    /// Whether a capture's messages are printed with everything that nfsdump has a key for, rather
+    /// than only with the fields of version 1.2.0c.
     pub all: bool,
 }
 
 impl Printer {
-    /// Prints a call; false, and nothing, if the format has no form for it.
+    /// Prints a call; returns false, without output, if the format has no form for it.
     pub fn call(
         &self,
         head: &Head,
@@ -56,7 +56,7 @@ impl Printer {
         true
     }
 
-    /// Prints a reply; false, and nothing, if the format has no form for it.
+    /// Prints a reply; returns false, without output, if the format has no form for it.
     pub fn reply(
         &self,
         head: &Head,
@@ -93,7 +93,7 @@ impl Printer {
     }
 }
 
-/// Prints a reply of which no more than its header could be read.
+/// Prints a reply with only a readable header.
 pub fn unknown(head: &Head, out: &mut Vec<u8>) {
     ends(head, Direction::Reply, out);
     out.extend_from_slice(b" R3 ");
@@ -138,7 +138,7 @@ fn ends(head: &Head, direction: Direction, out: &mut Vec<u8>) {
     });
 }
 
-/// The number of a procedure in a version; none where the version does not have it.
+/// The number of a procedure in a version; none if the version lacks it.
 fn number(op: Op, version: u8) -> Option<u32> {
     match version {
         2 => (0..18).find(|number| Op::from_v2(*number) == Some(op)),
@@ -153,7 +153,7 @@ fn short(form: Form, out: &mut Vec<u8>) {
     }
 }
 
-/// The trailer, of a reply with its status.
+/// Prints the trailer, with the status for a reply.
 pub fn trailer(printed: &Printed, status: Option<u32>, out: &mut Vec<u8>) {
     let (Some(con), Some(len), true) = (printed.con, printed.len, printed.form.has(Form::NUMBERS))
     else {

@@ -1,4 +1,4 @@
-//! Lines from messages as decoders give them.
+//! Prints lines from messages of decoders.
 
 use super::line::{self, Head, Printer};
 use super::print;
@@ -12,19 +12,21 @@ use crate::schema::{Column, EntryColumn, Op, COLUMNS};
 /// Prints messages, one at a time.
 #[derive(Default)]
 pub struct MessagePrinter {
-    /// How they are printed.
+    /// The printer of lines.
     pub printer: Printer,
-    /// Whether the trace is text, so that a reply whose call was not seen is a line.
+    /// Whether the trace is text, so that a reply without a call has a line.
     pub text: bool,
-    /// Messages of NFS so far that the format has no form for: those of version 4.
+    /// Messages of NFS version 4 so far, for which the format has no form.
     pub left_out: u64,
     hosts: Vec<Box<[u8]>>,
+    /// The generation of these numbers ([`Interner::generation`]).
+    generation: u32,
     dense: Dense,
 }
 
 impl MessagePrinter {
-    /// Prints a message, if there is a form for it. A reply whose call was not seen is, of text, its
-    /// line; of a capture, no more than its header can be read.
+    /// Prints a message, if there is a form for it. For a reply without a call, text has its line;
+    /// a capture has only a readable header.
     pub fn print(&mut self, hosts: &Interner, event: &Event, out: &mut Vec<u8>) {
         let (procedure, short, fields, reply) = match event.what {
             What::Call { procedure, short, fields } => (procedure, short, fields, None),
@@ -71,8 +73,12 @@ impl MessagePrinter {
         }
     }
 
-    /// Prints the hosts that are new.
+    /// Prints new hosts.
     fn learn(&mut self, hosts: &Interner) {
+        if self.generation != hosts.generation() {
+            self.generation = hosts.generation();
+            self.hosts.clear();
+        }
         let new = hosts.names().get(self.hosts.len()..).unwrap_or_default();
         self.hosts.extend(
             new.iter().map(|name| print::host(name).unwrap_or_else(|| name.as_bytes().into())),

@@ -1,4 +1,4 @@
-//! nfsdump text, written: what [`super`] reads.
+//! Writes nfsdump text, the input of [`super`].
 //!
 //! | file | what |
 //! | --- | --- |
@@ -6,7 +6,7 @@
 //! | `fields` | keys and values, in the tool's order |
 //! | `line` | whole lines |
 //! | `messages` | lines from messages as they come |
-//! | `rows`, `values` | where the values come from |
+//! | `rows`, `values` | the sources of the values |
 //! | `sorter` | the order of lines |
 
 mod fields;
@@ -43,7 +43,7 @@ pub enum WriteError {
     Host(String),
 }
 
-/// Makes lines of the operations table.
+/// Converts the operations table to lines.
 #[derive(Default)]
 pub struct TextWriter {
     printer: Printer,
@@ -58,7 +58,7 @@ impl TextWriter {
         TextWriter { printer: Printer { all }, ..TextWriter::default() }
     }
 
-    /// Takes operations, about in the order of their replies; gives the lines now due.
+    /// Takes operations, about in the order of their replies; returns the lines due now.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
         let rows = Rows::new(batch)?;
         let heads = Heads::new(&rows);
@@ -91,8 +91,8 @@ impl TextWriter {
         Ok(self.sorter.due())
     }
 
-    /// Takes messages of which no row of the operations is made, about in the order of their
-    /// times; gives the lines now due.
+    /// Takes messages without a row in the operations, about in the order of their times; returns
+    /// the lines due now.
     pub fn messages(&mut self, batch: &RecordBatch) -> Result<Vec<u8>, WriteError> {
         for (time, line) in rows::lines(batch)? {
             print::line(self.sorter.text(), line);
@@ -101,7 +101,7 @@ impl TextWriter {
         Ok(self.sorter.due())
     }
 
-    /// The lines that are left.
+    /// The remaining lines.
     pub fn finish(&mut self) -> Vec<u8> {
         self.sorter.rest()
     }

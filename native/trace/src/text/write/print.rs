@@ -1,4 +1,4 @@
-//! Values as nfsdump prints them: what [`super::super::value`] reads.
+//! Prints values in nfsdump's form, the input of [`super::super::value`].
 
 use super::super::words::escaped;
 use std::net::IpAddr;
@@ -14,7 +14,7 @@ const PAIRS: [[u8; 2]; 256] = {
     pairs
 };
 
-/// A number in hexadecimal, of at least so many digits.
+/// A number in hexadecimal, of at least `least` digits.
 #[inline]
 pub fn hex_padded(out: &mut Vec<u8>, value: u64, least: usize) {
     let mut digits = [0; 16];
@@ -31,7 +31,7 @@ pub fn hex(out: &mut Vec<u8>, value: u64) {
     hex_padded(out, value, 1);
 }
 
-/// A number in decimal, of at least so many digits.
+/// A number in decimal, of at least `least` digits.
 #[inline]
 pub fn decimal(out: &mut Vec<u8>, mut value: u64, least: usize) {
     let mut digits = [b'0'; 20];
@@ -64,7 +64,7 @@ pub fn time(out: &mut Vec<u8>, micros: i64, padded: bool) {
     decimal(out, micros % 1_000_000, if padded { 6 } else { 1 });
 }
 
-/// A file handle in hexadecimal; one of no bytes as an empty name, or it could not be read.
+/// A file handle in hexadecimal; an empty one as an empty name, or it would be unreadable.
 #[inline]
 pub fn handle(out: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.is_empty() {
@@ -93,8 +93,8 @@ pub fn line(out: &mut Vec<u8>, line: &[u8]) {
     out.push(b'\n');
 }
 
-/// A host as it is printed: an address in hexadecimal, an anonymized number as it stands; `None`
-/// for anything else, which a reader of the text would refuse.
+/// A host in printed form: an address in hexadecimal, an anonymized number unchanged; `None` for
+/// anything else, which a reader of the text would refuse.
 pub fn host(text: &str) -> Option<Box<[u8]>> {
     match text.parse() {
         Ok(IpAddr::V4(address)) => Some(format!("{:08x}", u32::from(address)).into_bytes().into()),

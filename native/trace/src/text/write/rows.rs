@@ -1,4 +1,4 @@
-//! The operations table as lines are printed from it: what begins a line, resolved once per batch.
+//! The operations table as input for lines: the heads, resolved once per batch.
 
 use super::line::Head;
 use super::print;
@@ -11,14 +11,14 @@ use crate::rows::{self, Row, Rows, Words};
 use crate::schema::{Column, EntryColumn, Kind, Op};
 use arrow_array::RecordBatch;
 
-/// A printed host, or the word that is none.
+/// A printed host, or the invalid word.
 type Host = Result<Box<[u8]>, String>;
 
 fn host(word: &str) -> Host {
     print::host(word).ok_or_else(|| word.to_owned())
 }
 
-/// What begins the lines of a batch's operations.
+/// The heads of the lines of a batch's operations.
 pub struct Heads<'a> {
     servers: Words<'a, Host>,
     clients: Words<'a, Host>,
@@ -40,8 +40,8 @@ impl<'a> Heads<'a> {
         }
     }
 
-    /// What begins a row's lines, but for the time of the reply; none for an operation of no version
-    /// that the format knows.
+    /// The head of a row's lines, without the time of the reply; none for an operation of a version
+    /// that the format lacks.
     pub fn of(&self, row: Row) -> Result<Option<Head<'_>>, WriteError> {
         let number = |column| row.number(column).unwrap_or_default();
         let Some(op) = self.ops.get(row).copied().flatten() else {
@@ -71,7 +71,7 @@ fn end<'a>(hosts: &'a Words<Host>, row: Row) -> Result<&'a [u8], WriteError> {
     }
 }
 
-/// How a row's call or reply was printed.
+/// The form of a row's call or reply.
 pub fn printed(row: Row, columns: LineColumns) -> Printed {
     Printed {
         form: Form(row.number(columns.form).unwrap_or_default() as u16),
@@ -104,7 +104,7 @@ impl Values for Row<'_> {
     }
 }
 
-/// The times and lines of messages; those without a line are passed over.
+/// The times and lines of messages; those without a line are skipped.
 pub fn lines(batch: &RecordBatch) -> Result<impl Iterator<Item = (i64, &[u8])>, WriteError> {
     let source = Source::Batch(batch);
     let times = rows::values(&source, "time", Kind::Time, true)?;

@@ -1,6 +1,6 @@
-//! Lines put in the order of their times, as far as a bounded memory reaches.
+//! Sorts lines by time, within bounded memory.
 
-/// The bytes of lines that wait for earlier ones.
+/// The most bytes of lines pending.
 const WAITING: usize = 64 << 20;
 
 struct Line {
@@ -9,7 +9,7 @@ struct Line {
     end: usize,
 }
 
-/// Holds lines back until those that belong before them have come.
+/// Holds lines until earlier ones have come.
 #[derive(Default)]
 pub struct Sorter {
     text: Vec<u8>,
@@ -17,19 +17,19 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Where the next line is to be written, its end of line included.
+    /// The buffer for the next line, its end of line included.
     pub fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
 
-    /// Ends the line that was written since the last one.
+    /// Ends the line that was written since the last call.
     #[inline]
     pub fn end_line(&mut self, time: i64) {
         let start = self.lines.last().map_or(0, |line| line.end);
         self.lines.push(Line { time, start, end: self.text.len() });
     }
 
-    /// The earlier half of what waits, in order, once that is much.
+    /// The earlier half of the pending lines, in order, once there are many.
     pub fn due(&mut self) -> Vec<u8> {
         if self.text.len() < WAITING {
             return Vec::new();
@@ -37,12 +37,12 @@ impl Sorter {
         self.take(self.lines.len() / 2)
     }
 
-    /// All that waits, in order.
+    /// All pending lines, in order.
     pub fn rest(&mut self) -> Vec<u8> {
         self.take(self.lines.len())
     }
 
-    /// The earliest lines; those of one time in the order in which they came.
+    /// The earliest lines; lines of equal times in the order of arrival.
     fn take(&mut self, count: usize) -> Vec<u8> {
         let (text, mut lines) = (std::mem::take(&mut self.text), std::mem::take(&mut self.lines));
         lines.sort_by_key(|line| line.time);
