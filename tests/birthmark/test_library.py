@@ -62,8 +62,13 @@ class Library:
     @property
     def environment(self) -> dict[str, str]:
         """Variables by which compilers and programs find it."""
-        found = {"PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig"}
-        return {**os.environ, **found, "LD_LIBRARY_PATH": f"{self.prefix}/lib"}
+        found = {
+            "PKG_CONFIG_PATH": f"{self.prefix}/lib/pkgconfig",
+            "LD_LIBRARY_PATH": f"{self.prefix}/lib",
+            # Go 1.19 keeps in its cache what pkg-config said of an earlier prefix.
+            "CGO_LDFLAGS": f"-L{self.prefix}/lib",
+        }
+        return {**os.environ, **found}
 
     def run(self, *command: str | bytes | Path, cwd: Path = ROOT) -> bytes:
         """Run a command that needs it, and return what it prints."""

@@ -146,6 +146,8 @@ class Session:
         own = Path(sys.executable).parent if self.sources == ROOT else self.sources / ".venv/bin"
         path = f"{own}:{os.environ['PATH']}"
         sources = {"BIRTHMARK": str(self.sources), "LIB_PROFILE": "dev"}
+        # Go 1.19 keeps in its cache what pkg-config said in an earlier folder.
+        sources["CGO_LDFLAGS"] = f"-L{self.directory}/local/lib"
         return subprocess.Popen(
             ["bash", "-c", command],
             cwd=self.directory,

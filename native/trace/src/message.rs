@@ -133,7 +133,7 @@ pub struct Endpoint {
 }
 
 /// UDP or TCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Transport {
     /// User datagrams.

@@ -8,17 +8,15 @@ use crate::budget::{Budget, Part};
 use crate::join::Joiner;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 
 /// The most directions remembered.
 const AT_ONCE: usize = 16_384;
 
-/// The interval, in microseconds of the trace's time, between searches for gaps in silent streams,
-/// …
+/// The interval, in microseconds of the trace's time, between searches for gaps in silent streams:
+/// at its multiples, so that a gap is given up at the same segment wherever reading began, and a
+/// follower that goes on repeats no message.
 const SWEEP_TIME: i64 = 250_000;
-
-/// … and the most streams checked per segment.
-const SWEEP_STREAMS: usize = 64;
 
 /// The consumers of messages.
 pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
@@ -28,9 +26,9 @@ pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
 pub struct Flows {
     streams: HashMap<Flow, Stream>,
     memory: usize,
-    /// The number of streams with segments pending.
-    stuck: usize,
-    segments: usize,
+    /// The streams with segments pending.
+    stuck: BTreeSet<Flow>,
+    /// The interval of the last search for gaps.
     swept: i64,
     budget: Budget,
 }
@@ -53,36 +51,36 @@ impl Flows {
             self.make_room(&mut takers);
         }
         self.sweep(origin.time, &mut takers);
-        if let (true, Some(sequence)) = (self.stuck > 0, segment.acknowledged) {
+        if let (true, Some(sequence)) = (!self.stuck.is_empty(), segment.acknowledged) {
             let other = Flow { from: flow.to, to: flow.from, ..flow };
             if let Some(stream) = self.streams.get_mut(&other) {
                 let before = stream.burden();
                 stream.acknowledged(sequence, &mut receiver(other, &mut takers));
                 let after = stream.burden();
-                self.reckon(before, after);
+                self.reckon(other, before, after);
             }
         }
         let stream = self.streams.entry(flow).or_default();
         let before = stream.burden();
         stream.segment(segment, origin, &mut receiver(flow, &mut takers));
         let (after, ignored) = (stream.burden(), stream.ignored());
-        self.reckon(before, after);
+        self.reckon(flow, before, after);
         !ignored
     }
 
     /// Updates the totals after one stream changed.
-    fn reckon(&mut self, before: Burden, after: Burden) {
+    fn reckon(&mut self, flow: Flow, before: Burden, after: Burden) {
         self.memory = (self.memory + after.memory).saturating_sub(before.memory);
-        self.stuck =
-            (self.stuck + usize::from(after.waits)).saturating_sub(usize::from(before.waits));
+        match (before.waits, after.waits) {
+            (false, true) => _ = self.stuck.insert(flow),
+            (true, false) => _ = self.stuck.remove(&flow),
+            _ => {}
+        }
     }
 
     fn reckon_all(&mut self) {
-        (self.memory, self.stuck) = (0, 0);
-        for burden in self.streams.values().map(Stream::burden) {
-            self.memory += burden.memory;
-            self.stuck += usize::from(burden.waits);
-        }
+        self.memory = self.streams.values().map(|stream| stream.burden().memory).sum();
+        self.stuck.retain(|flow| self.streams.contains_key(flow));
     }
 
     /// Ends all conversations.
@@ -106,19 +104,18 @@ impl Flows {
 
     /// Gives up gaps in streams that may stay silent.
     fn sweep(&mut self, now: i64, takers: &mut Takers) {
-        self.segments += 1;
-        let soon = (now - self.swept).abs() < SWEEP_TIME;
-        if self.stuck == 0 || soon || self.segments * SWEEP_STREAMS < self.streams.len() {
+        let interval = now.div_euclid(SWEEP_TIME);
+        if interval == self.swept {
             return;
         }
-        (self.segments, self.swept) = (0, now);
-        let mut stuck: Vec<_> =
-            self.streams.iter_mut().filter(|(_, stream)| stream.burden().waits).collect();
-        stuck.sort_unstable_by_key(|(flow, _)| (flow.from, flow.to));
-        for (flow, stream) in stuck {
-            stream.give_up(now, &mut receiver(*flow, takers));
+        self.swept = interval;
+        for flow in self.stuck.clone() {
+            let Some(stream) = self.streams.get_mut(&flow) else { continue };
+            let before = stream.burden();
+            stream.give_up(now, &mut receiver(flow, takers));
+            let after = stream.burden();
+            self.reckon(flow, before, after);
         }
-        self.reckon_all();
     }
 }
 

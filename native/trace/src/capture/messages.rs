@@ -45,7 +45,7 @@ pub struct Origin {
 }
 
 /// The sender, the receiver and the transport of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Flow {
     /// The sender.
     pub from: SocketAddr,

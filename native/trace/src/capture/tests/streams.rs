@@ -399,3 +399,44 @@ fn calls_precede_their_replies_where_a_capture_ends_before_they_were_in_order() 
     let status = Some(65_536 + 256 + 13);
     assert_eq!(seen.answers(), [(0, status, false), (1, status, false), (2, status, false)]);
 }
+
+/// A frame whose client has another port.
+fn of_port(mut frame: Vec<u8>, side: Side, port: u16) -> Vec<u8> {
+    let at = if side == Side::Client { 34 } else { 36 };
+    frame[at..at + 2].copy_from_slice(&port.to_be_bytes());
+    frame
+}
+
+/// Adds a call that a gap holds back, on a connection of its own.
+fn held_back(file: File, xid: u32, port: u16) -> File {
+    let sender = |sequence, flags, body: &[u8]| {
+        let packet = ipv4(Side::Client, 6, 0, &tcp(Side::Client, sequence, flags, body));
+        of_port(ethernet(&packet), Side::Client, port)
+    };
+    let call = marked(&lookup(xid, b"held back"));
+    file.packet(&sender(0, SYN, &[])).packet(&sender(1_000, 16, &call))
+}
+
+#[test]
+fn a_gap_is_given_up_at_the_same_segment_wherever_reading_began() {
+    let given_up = [0, 70, 140, 210].map(|earlier| {
+        let mut file = File::new();
+        file.now -= 100 + earlier;
+        file = held_back(file, 1, 701).packet(&opening(1));
+        file.now = 1_000_000_000_000;
+        file = held_back(file, 2, 702);
+        let answer = segment(Side::Server, 1, &marked(&not_found(2)));
+        file = file.packet(&of_port(answer, Side::Server, 702));
+        let (mut called, mut answered) = (1, 1);
+        for xid in 10..200 {
+            let (call, reply) = (marked(&lookup(xid, b"name")), marked(&not_found(xid)));
+            file = file.packet(&segment(Side::Client, called, &call));
+            file = file.packet(&segment(Side::Server, answered, &reply));
+            (called, answered) = (called + call.len() as u32, answered + reply.len() as u32);
+            file.now += 8;
+        }
+        file.read().numbers("xid").iter().position(|xid| *xid == Some(2))
+    });
+    assert!(given_up[0].is_some());
+    assert_eq!(given_up, [given_up[0]; 4]);
+}
