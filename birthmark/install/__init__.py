@@ -28,7 +28,7 @@ WORKER_MEMORY = 500
 SPARE_MEMORY = 300
 """Memory beyond the workers', in MB: their supervisor, and pages of files."""
 
-FOLLOW_BASE = 800
+FOLLOW_BASE = 900
 """Memory of the follower besides its ``memory``, in MB: program, live history, published model and
 pages of files."""
 

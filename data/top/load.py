@@ -123,7 +123,7 @@ class LiveCounts:
         def counter(by: list[str], ops: Sequence[str]) -> ScanCounter:
             return Plan(period, by, ops, asked.clients, asked.uids, asked.gids).counter(files=False)
 
-        self._total = Total(counter([], []), window)
+        self._total = Total(counter([], []), window, most)
         self._keyed: dict[TopKey, Keyed] = {
             key: Keyed(words.key(key), counter([words.key(key)], APART), window, most)
             for key in KEYS
@@ -143,8 +143,8 @@ class LiveCounts:
 
     @property
     def known(self) -> int:
-        """The number of files and directories with known names or paths."""
-        return max(keyed.counter.known for keyed in self._keyed.values())
+        """The number of files, directories and hosts with known names or paths."""
+        return max(part.counter.known for part in self._parts)
 
     def update(self, batches: list[pa.RecordBatch]) -> None:
         """Take operations, in about the order of their replies."""
@@ -182,8 +182,8 @@ class LiveCounts:
         if self.behind(until):
             last = min(self._parts, key=lambda each: each.window.until)
             last.look_at(last.window.moved(until))
-        for keyed in self._keyed.values():
-            keyed.forget()
+        for part in self._parts:
+            part.forget()
 
     def behind(self, until: int) -> int:
         """Return the number of views to catch up."""

@@ -244,8 +244,10 @@ class Total:
         window: the window shown.
     """
 
-    def __init__(self, counter: ScanCounter, window: Window) -> None:
+    def __init__(self, counter: ScanCounter, window: Window, most: int) -> None:
+        """Count all. Beyond a multiple of ``most`` hosts, some are evicted."""
         self.counter, self.window = counter, window
+        self._most = most
         self._whole: list[pa.RecordBatch] = []
         self._seconds: dict[int, list[pa.RecordBatch]] = {}
 
@@ -264,6 +266,10 @@ class Total:
         self.see()
         self.window = now
         self._seconds = {at: rows for at, rows in self._seconds.items() if now.reaches(at)}
+
+    def forget(self) -> None:
+        """Evict surplus hosts, which no count shows."""
+        self.counter.forget(PATHS * self._most)
 
     def whole(self) -> pa.RecordBatch:
         """Return one row since the start, or none."""

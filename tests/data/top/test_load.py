@@ -238,6 +238,21 @@ def test_memory_for_files_is_bounded() -> None:
     assert [(row.name, row.ops) for row in recent.rows["file"]] == [("/f998", 1), ("/f999", 1)]
 
 
+def test_memory_for_hosts_is_bounded() -> None:
+    """Each client mounts a server of its own."""
+    most = 20
+    mounts = [
+        {"op": "fsinfo", "fh": b"r", "server": f"10.1.{n}", "client": f"10.2.{n}"}
+        | {"time": n * 10 * SECOND}
+        for n in range(1000)
+    ]
+    load = played(*mounts, most=most)
+    assert load.known <= 2 * PATHS * most
+    whole = load.whole("ops", 1000)
+    assert whole.total.ops == 1000
+    assert whole.evicted["client"].values + len(whole.rows["client"]) == 1000
+
+
 def test_a_repeatedly_evicted_file_has_a_bounded_error() -> None:
     """It is used repeatedly, each time after it was evicted."""
     start: list[dict[str, Any]] = [{"op": "read", "fh": b"busiest"} for _ in range(50)]

@@ -58,7 +58,6 @@ pub struct Counter {
     ops: Interner,
     counted: Interner,
     meanings: Vec<Op>,
-    wanted_hosts: Vec<bool>,
     written: HashSet<i64>,
     again: bool,
 }
@@ -79,7 +78,6 @@ impl Counter {
             ops: Interner::default(),
             counted: Interner::default(),
             meanings: Vec::new(),
-            wanted_hosts: Vec::new(),
             written: HashSet::new(),
             again: false,
             plan,
@@ -135,23 +133,29 @@ impl Counter {
 
     /// Beyond `most` files, drops all but half as many that were used last and those with counts
     /// that may be given again; returns the number dropped. They have no path until the traffic
-    /// shows one again. Drops nothing while there are counts that were not shown, or files are
-    /// mapped.
+    /// shows one again. Beyond `most` hosts, drops those without a file or such counts. Drops
+    /// nothing while there are counts that were not shown, or files are mapped.
     pub fn forget(&mut self, most: usize) -> usize {
         let counting = self.periods.first_end() < i64::MAX;
-        let beyond = self.tree.is_beyond(most) || self.data.len() > most;
-        if counting || self.plan.files || !beyond {
+        if counting || self.plan.files {
             return 0;
         }
-        let numbers = self.tree.keep(most / 2, self.early.files());
-        self.early.renumber(&numbers);
-        self.data.renumber(&numbers);
-        numbers.len() - self.tree.len()
+        let before = self.tree.len();
+        if self.tree.is_beyond(most) || self.data.len() > most {
+            let numbers = self.tree.keep(most / 2, self.early.files());
+            self.early.renumber(&numbers);
+            self.data.renumber(&numbers);
+        }
+        if self.hosts.len() > most {
+            let in_use: HashSet<u32> = self.tree.servers().chain(self.early.hosts()).collect();
+            self.hosts.retain(|host| in_use.contains(&host));
+        }
+        before - self.tree.len()
     }
 
-    /// The number of known files.
+    /// The number of known files and hosts.
     pub fn known(&self) -> usize {
-        self.tree.len()
+        self.tree.len() + self.hosts.len()
     }
 
     /// The rows that were given before and are taken back.
@@ -216,10 +220,6 @@ impl Counter {
             let on_data = reads || writes || word == "read_plus" || word == "commit";
             self.meanings.push(Op { counted, shows, reads, writes, on_data });
         }
-        for host in &self.hosts.names()[self.wanted_hosts.len()..] {
-            let wanted = self.plan.clients.as_ref().is_none_or(|list| list.contains(host));
-            self.wanted_hosts.push(wanted);
-        }
     }
 
     /// The keys of a row; none if it is not counted.
@@ -232,8 +232,9 @@ impl Counter {
             Some(list) => id.is_some_and(|id| list.contains(&id)),
             None => true,
         };
-        let host = columns.clients.is_none() || self.wanted_hosts[client as usize];
-        if !host || !among(&self.plan.uids, uid) || !among(&self.plan.gids, gid) {
+        let name = || &self.hosts.names()[client as usize];
+        let wanted = self.plan.clients.as_ref().is_none_or(|list| list.contains(name()));
+        if !wanted || !among(&self.plan.uids, uid) || !among(&self.plan.gids, gid) {
             return None;
         }
         let by = &self.plan.by;

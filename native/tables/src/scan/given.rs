@@ -85,6 +85,12 @@ impl Early {
         self.periods.values().flat_map(|period| period.keys().copied())
     }
 
+    /// The servers and clients of recorded counts.
+    pub fn hosts(&self) -> impl Iterator<Item = u32> + '_ {
+        let files = self.periods.values().flat_map(HashMap::values);
+        files.flat_map(|given| given.cells.iter().flat_map(|(key, _)| [key.server, key.client]))
+    }
+
     /// Renumbers files.
     pub fn renumber(&mut self, numbers: &[NodeId]) {
         let new = |id: NodeId| numbers.get(id as usize).copied().unwrap_or(id);

@@ -167,6 +167,11 @@ impl Tree {
         self.nodes[id as usize].server
     }
 
+    /// The servers of all known files.
+    pub fn servers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.nodes.iter().map(|node| node.server)
+    }
+
     /// A file and the directories above it, from itself up. The last has no known parent.
     pub fn chain(&self, id: NodeId, chain: &mut Vec<NodeId>) {
         chain.clear();
@@ -223,16 +228,16 @@ impl Tree {
         self.nodes.len() > most || self.heap.len() > most.saturating_mul(LONG)
     }
 
-    /// Drops all files except the `most` that were used last, those in `needed`, the mounted ones,
-    /// and the directories above them. Returns the new numbers of files by their old ones, with
+    /// Drops all files except the `most` that were used last, those in `needed`, the `most` mounted
+    /// ones that were used last, and the directories above them. Returns the new numbers of files by their old ones, with
     /// [`NONE`] for dropped files.
     pub fn keep(&mut self, most: usize, needed: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
         let mut keeps = vec![false; self.nodes.len()];
         let mut by_use: Vec<NodeId> = (0..self.nodes.len() as NodeId).collect();
         by_use.sort_unstable_by_key(|id| std::cmp::Reverse(self.nodes[*id as usize].used));
+        let mounted: Vec<NodeId> =
+            by_use.iter().copied().filter(|id| self.roots(*id).1).take(most).collect();
         by_use.truncate(most);
-        let ids = 0..self.nodes.len() as NodeId;
-        let mounted = ids.filter(|id| self.roots(*id).1);
         for id in by_use.into_iter().chain(needed).chain(mounted) {
             let mut at = id;
             while at != NONE && !std::mem::replace(&mut keeps[at as usize], true) {
@@ -251,7 +256,10 @@ impl Tree {
     fn renumber(&mut self, numbers: &[NodeId]) {
         let new = |id: NodeId| numbers.get(id as usize).copied().unwrap_or(NONE);
         let (old, before) = (std::mem::take(&mut self.nodes), std::mem::take(&mut self.heap));
-        self.roots.values_mut().for_each(|id| *id = new(*id));
+        self.roots.retain(|_, id| {
+            *id = new(*id);
+            *id != NONE
+        });
         let count = numbers.iter().filter(|id| **id != NONE).count();
         self.nodes.reserve(count);
         self.handles = HashTable::with_capacity(count);
