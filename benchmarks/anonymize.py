@@ -26,7 +26,7 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.evaluation import evaluate
-from birthmark.training.learn.train import fit, read_lives
+from birthmark.training.learn.train import read_lives, train
 
 
 def figures(first: Path, second: Path) -> pa.Table:
@@ -34,7 +34,7 @@ def figures(first: Path, second: Path) -> pa.Table:
 
     The forest is left out: it looks at the lengths and digits of names, which do not stay.
     """
-    model, _ = fit(read_lives([first]), Settings())
+    model, _ = train(read_lives([first]), Settings())
     del model.models["forest"]
     return evaluate(model, read_files(second), read_names(second))
 

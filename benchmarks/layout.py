@@ -53,7 +53,7 @@ from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.training.config import Settings
-from birthmark.training.learn.train import fit, read_lives
+from birthmark.training.learn.train import read_lives, train
 from birthmark.training.registry.versions import Registry
 
 CACHE_MB = 800
@@ -112,7 +112,7 @@ def trained(name: str, trace: Path, scratch: Path) -> Path:
     registry, dataset = scratch / f"{name}-models", scratch / f"{name}-first"
     if not registry.exists():
         ingest([trace], dataset)
-        model, manifest = fit(read_lives([dataset]), Settings())
+        model, manifest = train(read_lives([dataset]), Settings())
         Registry(registry).publish(model.save, manifest)
     return registry
 

@@ -25,7 +25,7 @@ from birthmark.data.workloads.output import write
 from birthmark.data.workloads.profile import read_profile
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.training.config import Settings
-from birthmark.training.learn.train import fit, read_lives
+from birthmark.training.learn.train import read_lives, train
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.evaluation_run import EvaluationRun
@@ -101,7 +101,9 @@ def measure(scratch: Path, until: str) -> list[dict[str, Any]]:
     steps = list(STEPS)
     for step in steps[: steps.index(until) + 1]:
         if step == "test":  # on a model that need not be good, only as large
-            model, manifest = fit(read_lives([scratch / "dataset"]), Settings(trees=32, rounds=60))
+            model, manifest = train(
+                read_lives([scratch / "dataset"]), Settings(trees=32, rounds=60)
+            )
             Registry(scratch / "registry").publish(model.save, manifest)
         spent = measured(step, scratch)
         if step == "decode":

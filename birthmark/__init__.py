@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from birthmark.data.datasets.tables import read_names as read_names
     from birthmark.data.datasets.tables import read_table as read_table
     from birthmark.data.datasets.text import as_text as as_text
+    from birthmark.data.follow.run import follow as follow
     from birthmark.data.ingest.run import ingest as ingest
+    from birthmark.data.scan.count import scan as scan
     from birthmark.data.traces.reader import open_trace as open_trace
     from birthmark.features.creates import from_files as from_files
     from birthmark.features.creates import from_names as from_names
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from birthmark.serving.client.client import AsyncClient as AsyncClient
     from birthmark.serving.client.client import Client as Client
     from birthmark.serving.client.client import ServiceError as ServiceError
+    from birthmark.training.evaluate.evaluation import evaluate as evaluate
+    from birthmark.training.learn.train import read_lives as read_lives
+    from birthmark.training.learn.train import train as train
     from birthmark.training.registry.versions import Registry as Registry
     from birthmark_native import __version__ as __version__
 
@@ -38,7 +43,9 @@ __getattr__, __all__ = lazy_exports(
     {
         "birthmark.data.datasets.tables": ["read_files", "read_names", "read_table"],
         "birthmark.data.datasets.text": ["as_text"],
+        "birthmark.data.follow.run": ["follow"],
         "birthmark.data.ingest.run": ["ingest"],
+        "birthmark.data.scan.count": ["scan"],
         "birthmark.data.traces.reader": ["open_trace"],
         "birthmark.features.creates": ["from_files", "from_names", "from_requests"],
         "birthmark.predictor": [
@@ -54,6 +61,8 @@ __getattr__, __all__ = lazy_exports(
         ],
         "birthmark.serving.app.application": ["create_app"],
         "birthmark.serving.client.client": ["AsyncClient", "Client", "ServiceError"],
+        "birthmark.training.evaluate.evaluation": ["evaluate"],
+        "birthmark.training.learn.train": ["read_lives", "train"],
         "birthmark.training.registry.versions": ["Registry"],
         "birthmark_native": ["__version__"],
     },

@@ -26,7 +26,8 @@ from birthmark.predictor.predicates import own_predicate
 from birthmark.training.config import ConfigError, Engine, Settings, read_config, read_extensions
 from birthmark.training.engine import current, opened
 from birthmark.training.evaluate.evaluation import evaluate as figures_of
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives
+from birthmark.training.learn.train import train as train_on
 from birthmark.training.nightly.run import nightly
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry
@@ -235,11 +236,11 @@ def test_other_processes_train_and_test_them_the_same(
     own = from_config({"kind": "shallow", "class": "sklearn.tree:DecisionTreeClassifier"})
     asked = [own_predicate("kept", "writes > 2")]
     lives, settings = Lives(("monday",), *days[0]), Settings(trees=4, rounds=2)
-    here, _ = fit(lives, settings, asked, {"shallow": own})
+    here, _ = train_on(lives, settings, asked, {"shallow": own})
     figures = figures_of(here, *days[1])
     with opened(Engine(workers=2), tmp_path):
         assert current().run([delayed(len)("ab")]) == [2]
-        there, _ = fit(lives, settings, asked, {"shallow": own})
+        there, _ = train_on(lives, settings, asked, {"shallow": own})
         assert figures_of(there, *days[1]).equals(figures)
     assert there.kinds == here.kinds
     creates = here.creates("file", days[0][0])

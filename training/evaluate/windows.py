@@ -16,7 +16,7 @@ from birthmark.training.config import Settings, Windows
 from birthmark.training.evaluate.cases import expect_births
 from birthmark.training.evaluate.evaluation import EVALUATION, evaluate
 from birthmark.training.learn.loss import without_loss
-from birthmark.training.learn.train import fit, read_lives
+from birthmark.training.learn.train import read_lives, train
 
 WINDOWS = pa.schema(
     [
@@ -40,7 +40,7 @@ def windows(
 
     `days` are datasets of a day each, in the order of time. A window longer than `days` uses all of
     them; still longer ones would be the same, and are left out. `predicates` and `estimators` are
-    as for `fit`. Returns a table of `WINDOWS`. Raises ValueError for duplicate datasets, and if
+    as for `train`. Returns a table of `WINDOWS`. Raises ValueError for duplicate datasets, and if
     `test` has no visible creation.
     """
     reject_duplicates([*days, test])
@@ -50,7 +50,7 @@ def windows(
     tables = []
     for length in sorted(lengths):
         own = days[-length:]
-        model, _ = fit(read_lives(own, settings.without_loss), settings, chosen, estimators)
+        model, _ = train(read_lives(own, settings.without_loss), settings, chosen, estimators)
         table = evaluate(model, files, names)
         for column, value in (("days", len(own)), ("window", length)):
             table = table.add_column(0, column, pa.array([value] * len(table), pa.int64()))

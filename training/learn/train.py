@@ -97,19 +97,21 @@ def _others(files: pa.Table) -> pa.Table:
     return files.filter(pc.fill_null(pc.or_(pc.equal(files["kind"], "directory"), old), False))
 
 
-def fit(
+def train(
     lives: Lives,
-    settings: Settings,
+    settings: Settings | None = None,
     predicates: Iterable[Predicate] | None = None,
     estimators: Mapping[str, Any] = {},
 ) -> tuple[TrainedModel, dict[str, Any]]:
     """Train models of the kinds in `settings`; return them and the manifest to store them under.
 
-    `predicates` None means the built-in ones; `estimators` are further kinds by name. The workers
-    of the open engine train them. Raises `TrainingError` without births.
+    `settings` None means the defaults of `birthmark train`, and `predicates` None the built-in
+    ones; `estimators` are further kinds by name. The workers of the open engine train them. Raises
+    `TrainingError` without births.
     """
     if not len(lives.files):
         raise TrainingError(f"{', '.join(lives.datasets)}: expected files with a visible creation")
+    settings = settings or Settings()
     model = TrainedModel(**settings.parameters())
     with learner() as own:
         kinds = settings.trained

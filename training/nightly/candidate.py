@@ -10,7 +10,7 @@ from typing import Any
 from birthmark.data.common.plurals import counted
 from birthmark.predictor import Predicate, TrainedModel
 from birthmark.training.config import Settings, Testing, Training
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.nightly.card import Card, card_of
 from birthmark.training.nightly.compare import Comparison, Decision, decide, test_first
 from birthmark.training.registry.stored import Stored
@@ -58,7 +58,7 @@ def train_candidate(
     `estimators` are trained and tested, too, but do not answer.
     """
     predicates = list(predicates)
-    model, manifest = fit(lives, settings, predicates, estimators)
+    model, manifest = train(lives, settings, predicates, estimators)
     if champion is None:
         decision, test = FIRST, test_first(lives, settings, predicates, estimators)
     else:
@@ -83,7 +83,7 @@ def train_alone(
     predicates = None if predicates is None else list(predicates)
     known = Training.model_validate({**settings.model_dump(), "kinds": list(settings.trained)})
     found = test_first(lives, known, predicates, estimators) if test else None
-    trained = fit(lives, settings, predicates, estimators)
+    trained = train(lives, settings, predicates, estimators)
     return _candidate(champion, *trained, found, judged=False)
 
 

@@ -14,7 +14,7 @@ from birthmark.training.config import Training
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.evaluation import evaluate
 from birthmark.training.evaluate.means import shared_means
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.nightly.horizon import learned_until
 from birthmark.training.nightly.newest_day import Period, newest
 
@@ -110,7 +110,7 @@ def _tested(
     estimators: Mapping[str, Any],
     champion: pa.Table | None = None,
 ) -> Comparison:
-    model, _ = fit(older, settings, predicates, estimators)
+    model, _ = train(older, settings, predicates, estimators)
     # Directories are no births, but give the depth.
     found = assess(model, newer.with_others(), newer.names)
     return Comparison(period, len(newer.files), len(newer.names), found, champion)

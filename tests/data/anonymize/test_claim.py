@@ -20,7 +20,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.evaluation import evaluate
-from birthmark.training.learn.train import fit, read_lives
+from birthmark.training.learn.train import read_lives, train
 
 pytestmark = pytest.mark.deep
 
@@ -33,7 +33,7 @@ COMPONENTS = pa.array(["name", "able", "rules"])
 
 def figures(days: list[Path], settings: Settings) -> pa.Table:
     """Train on the first day, test on the second: every figure of every predicate and model."""
-    model, _ = fit(read_lives([days[0]], settings.without_loss), settings)
+    model, _ = train(read_lives([days[0]], settings.without_loss), settings)
     return evaluate(model, read_files(days[1]), read_names(days[1]))
 
 

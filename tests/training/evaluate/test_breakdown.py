@@ -11,7 +11,7 @@ import pytest
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.breakdown import BREAKDOWN, break_down, groupings
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 
 Make = Callable[..., Any]
 COUNTS = ("n", "n_true", "n_correct", "n_true_positive", "n_false_positive")
@@ -19,7 +19,7 @@ COUNTS = ("n", "n_true", "n_correct", "n_true_positive", "n_false_positive")
 
 @pytest.fixture(scope="module")
 def assessment(days: list[tuple[pa.Table, pa.Table]]) -> Assessment:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    model, _ = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return assess(model, *days[1])
 
 

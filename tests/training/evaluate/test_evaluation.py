@@ -13,7 +13,7 @@ from birthmark.predictor import births, tally
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.cases import Case, majority
 from birthmark.training.evaluate.evaluation import EVALUATION, evaluate, rows_of, score, tabulate
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.statistics.bootstrap import blocks_of
 
 Make = Callable[..., Any]
@@ -102,7 +102,7 @@ def test_only_regular_files_whose_birth_was_seen_are_tested(life: Make, files_of
 
 @pytest.mark.deep
 def test_a_model_that_learned_monday_is_right_about_a_tuesday_like_it(days: Days) -> None:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    model, _ = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     table = evaluate(model, *days[1])
     assert table.schema.equals(EVALUATION)
     rows = {

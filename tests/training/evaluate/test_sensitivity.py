@@ -9,7 +9,7 @@ import pytest
 from birthmark.training.config import Settings
 from birthmark.training.evaluate.evaluation import TABLE_6_5, evaluate
 from birthmark.training.evaluate.sensitivity import MINFRACS, SENSITIVITY, sensitivity
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 
 Make = Callable[..., Any]
 
@@ -24,7 +24,7 @@ def day(life: Make, files_of: Make, names_of: Make) -> Lives:
 
 
 def test_a_higher_minfrac_drops_the_rules_below_it_and_their_false_positives(day: Lives) -> None:
-    model, _ = fit(day, Settings(calibration=0))
+    model, _ = train(day, Settings(calibration=0))
     table = sensitivity(model, day.files, day.names)
     assert table.schema.equals(SENSITIVITY)
     rows = [r for r in table.to_pylist() if (r["subject"], r["predicate"]) == ("file", "size=zero")]
@@ -36,7 +36,7 @@ def test_a_higher_minfrac_drops_the_rules_below_it_and_their_false_positives(day
 
 
 def test_at_the_models_own_minfrac_the_figures_are_those_of_its_evaluation(day: Lives) -> None:
-    model, _ = fit(day, Settings(minfrac=0.95, calibration=0))
+    model, _ = train(day, Settings(minfrac=0.95, calibration=0))
     own = evaluate(model, day.files, day.names).to_pylist()
     tried: pa.Table = sensitivity(model, day.files, day.names, [0.95])
     expected = [
@@ -49,7 +49,7 @@ def test_at_the_models_own_minfrac_the_figures_are_those_of_its_evaluation(day: 
 
 @pytest.mark.deep
 def test_trying_other_thresholds_leaves_the_model_as_it_was(day: Lives) -> None:
-    model, _ = fit(day, Settings(calibration=0))
+    model, _ = train(day, Settings(calibration=0))
     before = evaluate(model, day.files, day.names)
     sensitivity(model, day.files, day.names)
     assert evaluate(model, day.files, day.names).equals(before)

@@ -13,7 +13,7 @@ from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import FILE_PREDICATES, KINDS
 from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Settings
-from birthmark.training.learn.train import Lives, TrainingError, fit
+from birthmark.training.learn.train import Lives, TrainingError, train
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 
@@ -30,7 +30,7 @@ def test_the_manifest_says_what_was_learned_from(
         life(b"c.html", 180, None, max_size=None),
     )
     settings = Settings(minfrac=0.9, serve="able", calibration=0)
-    _, manifest = fit(Lives(("monday",), files, names_of()), settings)
+    _, manifest = train(Lives(("monday",), files, names_of()), settings)
     assert manifest["serve"] == "able"
     assert manifest["held_out_errors"] == {}
     parameters = {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
@@ -49,7 +49,7 @@ def test_the_manifest_says_what_was_learned_from(
 
 def test_a_period_without_a_birth_teaches_nothing(files_of: Make, names_of: Make) -> None:
     with pytest.raises(TrainingError, match="monday: expected files with a visible creation"):
-        fit(Lives(("monday",), files_of(), names_of()), Settings())
+        train(Lives(("monday",), files_of(), names_of()), Settings())
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +67,14 @@ EMPTY = [FILE_PREDICATES["size=zero"]]
 
 def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> None:
     settings = Settings(trees=4, rounds=2, point="accurate")
-    _, manifest = fit(by_owner, settings, EMPTY)
+    _, manifest = train(by_owner, settings, EMPTY)
     errors = manifest["held_out_errors"]
     assert errors["name"] >= 50
     assert errors["rules"] >= 50
     assert errors["able"] == errors["best"] == 0
     assert manifest["serve"] == "best"
     assert manifest["kinds"]["accurate"] == {"size=zero": dict.fromkeys(HISTORY_SCOPES, "able")}
-    other = fit(by_owner, settings.model_copy(update={"serve": "name"}), EMPTY)[1]
+    other = train(by_owner, settings.model_copy(update={"serve": "name"}), EMPTY)[1]
     assert other["serve"] == "name"
     assert other["kinds"] == manifest["kinds"]
 
@@ -82,14 +82,14 @@ def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> N
 def test_where_all_abstain_what_is_best_at_the_other_point_answers(by_owner: Lives) -> None:
     """No kind can keep the bound on 200 files; whose they are tells what they become."""
     settings = Settings(trees=4, rounds=2)
-    _, abstaining = fit(by_owner, settings, EMPTY)
+    _, abstaining = train(by_owner, settings, EMPTY)
     assert abstaining["held_out_errors"] == dict.fromkeys((*KINDS, BEST), 50)
     able = {"size=zero": dict.fromkeys(HISTORY_SCOPES, "able")}
     assert abstaining["kinds"] == {"accurate": able, "bounded": able}
 
 
 def test_rules_serve_where_nothing_tells_which_kind_is_best(by_owner: Lives) -> None:
-    _, unknown = fit(by_owner, Settings(trees=4, rounds=2, calibration=0), EMPTY)
+    _, unknown = train(by_owner, Settings(trees=4, rounds=2, calibration=0), EMPTY)
     assert unknown["held_out_errors"] == {}
     rules = {"size=zero": dict.fromkeys(HISTORY_SCOPES, "rules")}
     assert unknown["kinds"] == {"accurate": rules, "bounded": rules}
@@ -107,7 +107,7 @@ def test_lives_are_divided_by_the_time_of_their_birth(days: Days) -> None:
 @pytest.mark.deep
 def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) -> None:
     lives = Lives(("monday",), *days[0])
-    model, manifest = fit(lives, Settings(trees=4, rounds=2))
+    model, manifest = train(lives, Settings(trees=4, rounds=2))
     registry = Registry(tmp_path)
     with pytest.raises(RegistryError, match="expected a published version"):
         load(registry)
@@ -126,7 +126,7 @@ def test_a_stored_model_predicts_as_it_did_before(days: Days, tmp_path: Path) ->
 
 @pytest.mark.deep
 def test_a_damaged_model_is_not_loaded(days: Days, tmp_path: Path) -> None:
-    model, manifest = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    model, manifest = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     registry = Registry(tmp_path)
     version = registry.publish(model.save, manifest)
     part = next(iter(registry.manifest(version)["parts"]))

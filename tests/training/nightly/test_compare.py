@@ -10,7 +10,7 @@ from birthmark.features import History
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.models.kinds import BEST
 from birthmark.training.config import Training
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.nightly.candidate import train_candidate
 from birthmark.training.nightly.compare import decide
 from birthmark.training.nightly.compare import test_first as first_test
@@ -46,7 +46,7 @@ def lives(life: Make, files_of: Make, names_of: Make) -> Callable[..., Lives]:
 def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
     lives: Callable[..., Lives],
 ) -> None:
-    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
+    champion, manifest = train(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
     decision, test = decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     assert decision.publish
@@ -59,7 +59,7 @@ def test_a_model_that_knows_what_is_new_replaces_one_that_does_not(
 def test_the_published_models_history_extends_to_the_test(
     lives: Callable[..., Lives],
 ) -> None:
-    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
+    champion, manifest = train(lives(b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"zero", day=1)
     period = newest(tuesday, "UTC", datetime.fromisoformat(manifest["trained_on"]["until"]))
     assert period is not None
@@ -77,7 +77,7 @@ def test_a_model_worse_by_more_than_the_margin_is_set_aside(
     lives: Callable[..., Lives],
 ) -> None:
     """The candidate sees no .zero before the newest quarter; the champion saw them on Monday."""
-    champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
+    champion, manifest = train(lives(b"zero", b"data"), SMALL, EMPTY)
     tuesday = lives(b"data", b"data", b"data", b"zero", day=1)
     decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     assert not decision.publish
@@ -124,7 +124,7 @@ def test_a_champion_without_the_kind_of_its_successor_is_asked_by_its_own(
     by_owner: Callable[[int], Lives],
 ) -> None:
     settings = SMALL.model_copy(update={"point": "accurate", "serve": "name"})
-    champion, manifest = fit(by_owner(0), settings, EMPTY)
+    champion, manifest = train(by_owner(0), settings, EMPTY)
     assert champion.kinds == ("name",)
     best = settings.model_copy(update={"serve": BEST})
     decision, _ = decide(champion, manifest, by_owner(1), best, EMPTY, BEST)
@@ -132,7 +132,7 @@ def test_a_champion_without_the_kind_of_its_successor_is_asked_by_its_own(
 
 
 def test_an_equal_model_replaces_its_predecessor(lives: Callable[..., Lives]) -> None:
-    champion, manifest = fit(lives(b"zero", b"data"), SMALL, EMPTY)
+    champion, manifest = train(lives(b"zero", b"data"), SMALL, EMPTY)
     tuesday = lives(b"zero", b"data", b"zero", b"data", day=1)
     decision, _ = decide(champion, manifest, tuesday, SMALL, EMPTY, "rules")
     assert decision.publish
@@ -163,7 +163,7 @@ def test_models_are_compared_on_the_newest_complete_day_and_not_on_the_one_that_
     lives: Callable[..., Lives], two_days: Callable[..., Lives]
 ) -> None:
     """The champion is right on Tuesday alone; on Wednesday morning the candidate would win."""
-    champion, manifest = fit(lives(b"zero", b"data", day=-7), SMALL, EMPTY)
+    champion, manifest = train(lives(b"zero", b"data", day=-7), SMALL, EMPTY)
     decision, test = decide(
         champion, manifest, two_days(b"data", b"zero", b"data"), SMALL, EMPTY, "rules"
     )
@@ -178,7 +178,7 @@ def test_a_published_model_that_learned_from_a_wrong_clock_is_compared_all_the_s
     lives: Callable[..., Lives], two_days: Callable[..., Lives]
 ) -> None:
     """It says that it has learned until a time that is still to come."""
-    champion, manifest = fit(lives(b"data", b"zero", day=-7), SMALL, EMPTY)
+    champion, manifest = train(lives(b"data", b"zero", day=-7), SMALL, EMPTY)
     manifest["trained_on"]["until"] = "2094-01-01T00:00:00+00:00"
     days = two_days(b"zero", b"zero", b"data")
     decision, test = decide(champion, manifest, days, SMALL, EMPTY, "rules")
@@ -192,7 +192,7 @@ def test_where_the_newest_complete_day_taught_the_published_model_none_is_publis
     two_days: Callable[..., Lives],
 ) -> None:
     all_days = two_days(b"data", b"zero", b"data")
-    champion, manifest = fit(all_days, SMALL, EMPTY)
+    champion, manifest = train(all_days, SMALL, EMPTY)
     decision, test = decide(champion, manifest, all_days, SMALL, EMPTY, "rules")
     assert not decision.publish
     assert "has learned from the newest complete day" in decision.reason
@@ -213,7 +213,7 @@ def test_a_first_model_is_tested_on_the_newest_complete_day(
 def test_without_a_known_answer_in_common_the_new_model_is_published(
     lives: Callable[..., Lives],
 ) -> None:
-    champion, manifest = fit(lives(b"data"), SMALL, EMPTY)
+    champion, manifest = train(lives(b"data"), SMALL, EMPTY)
     other = [FILE_PREDICATES["lock"]]
     decision, _ = decide(champion, manifest, lives(b"a", b"b", day=1), SMALL, other, "rules")
     assert decision.publish

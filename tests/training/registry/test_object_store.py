@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from birthmark.training.config import Settings
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 from tests.s3 import SECRET, Store, running
@@ -182,7 +182,7 @@ def test_a_publisher_killed_at_any_moment_leaves_only_whole_versions(
 def test_a_model_from_an_object_store_answers_as_it_did_before(
     remote: Make, days: list[tuple[object, object]]
 ) -> None:
-    model, manifest = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))  # type: ignore[arg-type]
+    model, manifest = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))  # type: ignore[arg-type]
     version = remote().publish(model.save, manifest)
     stored = load(remote("two"))
     assert stored.version == version

@@ -10,13 +10,13 @@ from birthmark.training.config import Settings
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.curves import CURVES
 from birthmark.training.evaluate.evaluation import EVALUATION
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.reports.figure import draw
 
 
 @pytest.fixture(scope="module")
 def assessment(days: list[tuple[pa.Table, pa.Table]]) -> Assessment:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    model, _ = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return assess(model, *days[1])
 
 

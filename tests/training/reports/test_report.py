@@ -17,7 +17,7 @@ from birthmark.training.evaluate.curves import CURVES
 from birthmark.training.evaluate.distributions import distributions
 from birthmark.training.evaluate.evaluation import EVALUATION, score
 from birthmark.training.evaluate.sensitivity import SENSITIVITY, sensitivity
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.reports.labels import TITLES
 from birthmark.training.reports.report import render
 from birthmark.training.reports.verdict import Verdict
@@ -69,7 +69,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html(days: Days) -> str:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    model, _ = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     return render(
         ABOUT,
         VERDICT,
@@ -178,7 +178,7 @@ def test_the_page_needs_nothing_but_itself(html: str) -> None:
 
 @pytest.mark.deep
 def test_the_same_input_gives_the_same_page(html: str, days: Days) -> None:
-    model, _ = fit(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
+    model, _ = train(Lives(("monday",), *days[0]), Settings(trees=4, rounds=2))
     tables = (assess(model, *days[1]), sensitivity(model, *days[1]))
     same = render(ABOUT, VERDICT, "rules", "bounded", *tables, distributions(days[1][0]))
     assert same == html

@@ -17,7 +17,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.predictor import BUILT_IN, own_predicate
 from birthmark.predictor.models.estimators.estimator import from_config
 from birthmark.training.config import Settings
-from birthmark.training.learn.train import Lives, fit
+from birthmark.training.learn.train import Lives, train
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.side_by_side import differences, figures, means
 
@@ -42,8 +42,8 @@ def place(
     registry = Registry(folder / "registry")
     few: dict[str, Any] = {"trees": 2, "rounds": 1}
     made = [
-        fit(Lives(("monday",), *days[0]), Settings(**few), [LOCK]),
-        fit(
+        train(Lives(("monday",), *days[0]), Settings(**few), [LOCK]),
+        train(
             Lives(("tuesday",), *days[1]),
             Settings(**few, minfrac=0.9),
             [LOCK, own_predicate("large", "size > 1000")],
