@@ -5,6 +5,7 @@ Otherwise cargo compiles them again for each choice, and all that stands on them
 
 from __future__ import annotations
 
+import json
 import subprocess
 from functools import cache
 
@@ -32,3 +33,19 @@ def test_a_crate_alone_needs_what_all_crates_need(package: str) -> None:
     everything = features("--edges=all")
     alone = features(f"--package=birthmark-{package}", "--edges=normal,build")
     assert {name: everything.get(name) for name in alone} == alone
+
+
+def test_a_line_of_a_decoder_builds_few_crates_again() -> None:
+    needs.program("cargo")
+    asked = ["cargo", "metadata", "--locked", "--format-version=1", "--no-deps"]
+    told = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True).stdout
+    needed = {
+        package["name"]: {each["name"] for each in package["dependencies"]}
+        for package in json.loads(told)["packages"]
+    }
+    again = {"birthmark-trace"}
+    while more := {name for name, own in needed.items() if own & again} - again:
+        again |= more
+    # the last two are built only when asked for
+    shipped = {"birthmark-trace", "birthmark-tables", "birthmark-python"}
+    assert again == shipped | {"birthmark-tap", "birthmark-fuzz"}

@@ -1,11 +1,11 @@
 //! Three-way answers, from images of the models' levels (`predictor/answers/certainty.py`).
 
 use arrow_array::RecordBatch;
+use birthmark_columns::ColumnError;
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_contract::image::SCOPES;
 use birthmark_image::{Answers, Create, Creates, Image, Needs};
 use birthmark_learn::certainty::{Certainty, ThreeWayAnswer, Word};
-use birthmark_trace::columns::ColumnError;
 
 /// Looks up the levels of predicates in images, and turns them into three-way answers.
 pub struct Levels {

@@ -6,10 +6,10 @@ use arrow_array::{
     BinaryArray, BooleanArray, RecordBatch, StringArray, TimestampMicrosecondArray, UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer};
+use birthmark_columns::columns;
+use birthmark_columns::{bytes, get, ColumnError, Source};
 use birthmark_learn::encode::fnv1a;
 use birthmark_learn::forest::processors;
-use birthmark_trace::columns;
-use birthmark_trace::columns::{bytes, get, ColumnError, Source};
 use std::panic::resume_unwind;
 use std::thread;
 

@@ -9,9 +9,9 @@ use arrow_array::{
     ArrayRef, DictionaryArray, Int8Array, LargeBinaryArray, PrimitiveArray, RecordBatch,
     StringArray,
 };
+use birthmark_columns::{bytes, get, Source};
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_learn::history::{Create, Creates, Error, BYTES};
-use birthmark_trace::columns::{bytes, get, Source};
 use std::sync::Arc;
 
 /// Looks up the history of each create: `history` and `name_history` (null if the live history is

@@ -6,9 +6,9 @@ use super::words::WordsMut;
 use super::writer::Writer;
 use arrow_array::types::{TimestampMicrosecondType, UInt64Type};
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use birthmark_columns::arrays::times;
+use birthmark_columns::{get, Source};
 use birthmark_learn::history::{to_batch, values, Error, Record};
-use birthmark_trace::arrays::times;
-use birthmark_trace::columns::{get, Source};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@
 //! their number.
 
 use arrow_schema::ArrowError;
+use birthmark_columns::ColumnError;
 use birthmark_hook::Refused;
 use birthmark_image::ImageError;
 use birthmark_learn::certainty::CertaintyError;
@@ -30,7 +31,6 @@ use birthmark_tables::lives::{Error as LivesError, SpillError};
 use birthmark_tables::snapshot::SnapshotError;
 use birthmark_trace::capture::write::WriteError as CaptureWriteError;
 use birthmark_trace::capture::CaptureError;
-use birthmark_trace::columns::ColumnError;
 use birthmark_trace::decoder::DecodeError;
 use birthmark_trace::text::write::WriteError as TextWriteError;
 use birthmark_trace::trace::TraceError;

@@ -3,7 +3,6 @@
 //! A column that no row of a batch sets costs nothing per row: values are padded only when one is
 //! set, and an unset column becomes a null array.
 
-use crate::arrays::occurring;
 use crate::budget::{Budget, Part};
 use crate::fields::{Entries, Fields, Section};
 use crate::schema::{self, Column, Kind, COLUMNS, ENTRY_COLUMNS, OPS};
@@ -16,6 +15,7 @@ use arrow_array::{
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, FieldRef};
+use birthmark_columns::arrays::occurring;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;

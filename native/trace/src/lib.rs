@@ -1,10 +1,8 @@
 //! Traces: packet captures and nfsdump text, read into the operations table, and written.
 
-pub mod arrays;
 pub mod attributes;
 pub mod batch;
 pub mod budget;
-pub mod columns;
 pub mod compound;
 pub mod decoder;
 pub mod fields;

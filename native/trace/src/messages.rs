@@ -1,6 +1,5 @@
 //! The messages table: calls and replies other than those in an operation's row.
 
-use crate::arrays::{occurring, times, words};
 use crate::budget::{Budget, Part};
 use crate::message::{Envelope, Interner, Procedure, TRANSPORTS};
 use crate::schema::{Op, OPS};
@@ -8,6 +7,7 @@ use arrow_array::{
     ArrayRef, BinaryArray, BooleanArray, RecordBatch, UInt16Array, UInt32Array, UInt8Array,
 };
 use arrow_schema::ArrowError;
+use birthmark_columns::arrays::{occurring, times, words};
 use std::sync::Arc;
 
 /// The most messages pending.

@@ -1,7 +1,6 @@
 //! The operations table as input for writers of other forms: values by column and row, with columns
 //! resolved once per batch.
 
-use crate::columns::{bytes, get, places, ColumnError, Source};
 use crate::schema::{Column, EntryColumn, Kind, Op, COLUMNS, ENTRY_COLUMNS};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,6 +10,7 @@ use arrow_array::{
     Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch, StringArray,
     UInt32Array,
 };
+use birthmark_columns::{bytes, get, places, ColumnError, Source};
 
 /// A column's values.
 #[allow(missing_docs)]

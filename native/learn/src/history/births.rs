@@ -5,8 +5,8 @@ use super::record::Use;
 use super::Error;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
 use arrow_array::{Array, LargeBinaryArray, PrimitiveArray, RecordBatch, StringArray};
-use birthmark_trace::columns;
-use birthmark_trace::columns::{bytes, get, ColumnError, Source};
+use birthmark_columns::columns;
+use birthmark_columns::{bytes, get, ColumnError, Source};
 
 type Time = PrimitiveArray<TimestampMicrosecondType>;
 type U32 = PrimitiveArray<UInt32Type>;

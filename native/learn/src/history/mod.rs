@@ -35,7 +35,7 @@ pub use snapshot::{records, to_batch, values};
 
 use arrow_array::{FixedSizeBinaryArray, RecordBatch};
 use arrow_schema::ArrowError;
-use birthmark_trace::columns::{get, ColumnError};
+use birthmark_columns::{get, ColumnError};
 use births::Lives;
 use outcomes::Outcomes;
 pub use outcomes::{Outcome, YOUNG};

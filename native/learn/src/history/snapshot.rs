@@ -5,8 +5,8 @@ use super::{Error, History};
 use arrow_array::types::{ArrowPrimitiveType, TimestampMicrosecondType};
 use arrow_array::types::{UInt16Type, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, ArrayRef, PrimitiveArray, RecordBatch, TimestampMicrosecondArray};
-use birthmark_trace::arrays::times;
-use birthmark_trace::columns::Source;
+use birthmark_columns::arrays::times;
+use birthmark_columns::Source;
 use std::sync::Arc;
 
 type Column = (String, ArrayRef, bool);

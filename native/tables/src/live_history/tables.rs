@@ -7,8 +7,8 @@ use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
+use birthmark_columns::arrays::{times, words};
 use birthmark_learn::history::MARKS;
-use birthmark_trace::arrays::{times, words};
 use std::sync::Arc;
 
 const SUBJECTS: [&str; 2] = ["file", "name"];

@@ -5,7 +5,7 @@ use super::inodes::{Key, Slot};
 use super::life::{Attributes, Birth, How, Inode, Kind, Operation};
 use super::Lives;
 use arrow_array::Array;
-use birthmark_trace::columns::{bytes, get};
+use birthmark_columns::{bytes, get};
 use birthmark_trace::schema::Op;
 use std::sync::Arc;
 

@@ -4,9 +4,9 @@ use super::hosts::number;
 use super::life::{Attributes, Caller, Kind, Operation};
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, BooleanArray, ListArray, PrimitiveArray, RecordBatch};
+use birthmark_columns::columns;
+use birthmark_columns::{get, places, ColumnError, Source};
 use birthmark_trace::budget::Budget;
-use birthmark_trace::columns;
-use birthmark_trace::columns::{get, places, ColumnError, Source};
 use birthmark_trace::message::Interner;
 use birthmark_trace::schema::{Op, OPS};
 

@@ -9,7 +9,7 @@ use super::columns::Columns;
 use super::inodes::{Key, Slot};
 use super::life::{Attributes, DataHandle, Operation, Writes};
 use super::Lives;
-use birthmark_trace::columns::{bytes, get};
+use birthmark_columns::{bytes, get};
 use birthmark_trace::schema::Op;
 use std::sync::Arc;
 

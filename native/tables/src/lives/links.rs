@@ -5,7 +5,7 @@ use super::inodes::{Found, Key};
 use super::life::{Birth, Death, End, How, Inode, NameLife, Operation};
 use super::rows::NameRow;
 use super::Lives;
-use birthmark_trace::columns::bytes;
+use birthmark_columns::bytes;
 use birthmark_trace::schema::Op;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use super::life::{
 use arrow_array::types::{ArrowPrimitiveType, UInt32Type, UInt64Type};
 use arrow_array::{ArrayRef, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch};
 use arrow_schema::ArrowError;
-use birthmark_trace::arrays::{occurring, times, words};
+use birthmark_columns::arrays::{occurring, times, words};
 use birthmark_trace::message::Interner;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

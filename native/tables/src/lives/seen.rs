@@ -5,7 +5,7 @@ use super::events::Subject;
 use super::inodes::{Found, Key, Slot};
 use super::life::{Attributes, Birth, Bytes, DirName, Inode, Kind, NameLife, Operation, Origin};
 use super::{Lives, NAMES};
-use birthmark_trace::columns::{bytes, get};
+use birthmark_columns::{bytes, get};
 use std::sync::Arc;
 
 impl Lives {

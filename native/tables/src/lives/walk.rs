@@ -6,7 +6,7 @@
 use super::columns::Columns;
 use super::life::{Bytes, Operation};
 use super::Lives;
-use birthmark_trace::columns::bytes;
+use birthmark_columns::bytes;
 use birthmark_trace::schema::Op;
 use serde::{Deserialize, Serialize};
 

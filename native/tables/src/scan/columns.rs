@@ -4,8 +4,8 @@ use super::tree::{NodeId, Tree};
 use super::Plan;
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type, UInt8Type};
 use arrow_array::{Array, BinaryArray, ListArray, PrimitiveArray, RecordBatch};
-use birthmark_trace::columns;
-use birthmark_trace::columns::{bytes, get, places, ColumnError, Source};
+use birthmark_columns::columns;
+use birthmark_columns::{bytes, get, places, ColumnError, Source};
 use birthmark_trace::message::Interner;
 
 type Time<'a> = &'a PrimitiveArray<TimestampMicrosecondType>;

@@ -11,7 +11,7 @@ use super::tree::{NodeId, Tree, NONE};
 use super::{Plan, LATE, OTHER};
 use arrow_array::{BooleanArray, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
-use birthmark_trace::columns::{bytes, get, ColumnError};
+use birthmark_columns::{bytes, get, ColumnError};
 use birthmark_trace::message::Interner;
 use hashbrown::hash_map::Entry;
 use hashbrown::HashSet;

@@ -6,8 +6,8 @@ use super::rows::{Rows, Words};
 use arrow_array::types::{TimestampMicrosecondType, UInt32Type, UInt64Type};
 use arrow_array::{PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::ArrowError;
-use birthmark_trace::columns;
-use birthmark_trace::columns::{get, ColumnError, Source};
+use birthmark_columns::columns;
+use birthmark_columns::{get, ColumnError, Source};
 use birthmark_trace::message::Interner;
 
 type U64<'a> = &'a PrimitiveArray<UInt64Type>;

@@ -1,10 +1,10 @@
 //! Losses as Arrow record batches. `data/schema.py` says what each column means.
 
 use super::{Gap, Period, Tally, EVERYONE, UNNAMED};
-use crate::arrays::{occurring, times};
 use crate::message::{HostId, Interner};
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, UInt64Array};
 use arrow_schema::ArrowError;
+use birthmark_columns::arrays::{occurring, times};
 use std::sync::Arc;
 
 /// Rows of the loss table.

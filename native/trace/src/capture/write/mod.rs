@@ -23,12 +23,12 @@ pub mod rpc;
 mod tests;
 pub mod words;
 
-use crate::columns::ColumnError;
 use crate::message::{Transport, TRANSPORTS};
 use crate::rows::{Row, Rows};
 use crate::schema::{Column, Op};
 use addresses::Addresses;
 use arrow_array::RecordBatch;
+use birthmark_columns::ColumnError;
 use conversations::{Conversations, Flow};
 use queue::{Queue, Sent};
 

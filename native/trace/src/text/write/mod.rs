@@ -21,11 +21,11 @@ pub(super) use line::trailer;
 pub use line::Printer;
 pub use messages::MessagePrinter;
 
-use crate::columns::ColumnError;
 use crate::form::{CALL, REPLY};
 use crate::rows::Rows;
 use crate::schema::Column;
 use arrow_array::RecordBatch;
+use birthmark_columns::ColumnError;
 use line::Head;
 use rows::{printed, Heads};
 use sorter::Sorter;

@@ -4,12 +4,12 @@ use super::line::Head;
 use super::print;
 use super::values::Values;
 use super::WriteError;
-use crate::columns::Source;
 use crate::form::{Form, LineColumns, Printed};
 use crate::message::Transport;
 use crate::rows::{self, Row, Rows, Words};
 use crate::schema::{Column, EntryColumn, Kind, Op};
 use arrow_array::RecordBatch;
+use birthmark_columns::Source;
 
 /// A printed host, or the invalid word.
 type Host = Result<Box<[u8]>, String>;

@@ -1,5 +1,7 @@
 //! Columns of Arrow tables, found by name and checked.
 
+pub mod arrays;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, ByteArrayType, Int32Type};
 use arrow_array::{
