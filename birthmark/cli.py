@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from textwrap import wrap
 from typing import Any
@@ -14,7 +16,7 @@ import typer.main
 from birthmark import __version__
 from birthmark.data.common.choices import did_you_mean
 from birthmark.data.common.without_pandas import without_pandas
-from birthmark.exits import FAILED, print_error
+from birthmark.exits import FAILED, is_full, print_error
 from birthmark.terminal import grid, line, show
 
 GROUPS = {
@@ -174,10 +176,19 @@ def main() -> None:
         _refuse(error)
         sys.exit(error.exit_code)
     except BrokenPipeError:
+        _discard_output()
         sys.exit(141)  # as the shell reports a process ended by SIGPIPE
     except (OSError, ValueError) as error:
         print_error(error)
+        if is_full(error):
+            _discard_output()
         sys.exit(FAILED)
+
+
+def _discard_output() -> None:
+    """Discard what standard output holds: Python would fail to write it, and exit with 120."""
+    with suppress(OSError, ValueError):  # what stands for it in tests has no descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(error: Any) -> None:

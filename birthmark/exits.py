@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from tempfile import gettempdir
+from typing import TypeGuard
 
 from birthmark.data.common.setting_errors import InvalidError, reasons
 from birthmark.terminal import line
@@ -44,12 +45,17 @@ def print_error(error: Exception) -> None:
         line(f"birthmark: {reason}", stderr=True)
 
 
+def is_full(error: Exception) -> TypeGuard[OSError]:
+    """Whether there was no room to write."""
+    return isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT)
+
+
 def _reasons(error: Exception) -> Sequence[str]:
     from pydantic import ValidationError  # slow to import
 
-    if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT):
+    if is_full(error):
         place = error.filename or f"standard output or a temporary file in {gettempdir()}"
-        return [f"{place}: {os.strerror(error.errno)}; make room there, or write to another disk"]
+        return [f"{place}: {os.strerror(error.errno or ENOSPC)}; make room there, or write to another disk"]
     if isinstance(error, OSError) and error.filename is not None:
         return [f"{error.filename}: {error.strerror}"]
     if isinstance(error, InvalidError):
