@@ -55,7 +55,8 @@ def _reasons(error: Exception) -> Sequence[str]:
 
     if is_full(error):
         place = error.filename or f"standard output or a temporary file in {gettempdir()}"
-        return [f"{place}: {os.strerror(error.errno or ENOSPC)}; make room there, or write to another disk"]
+        why = os.strerror(error.errno or ENOSPC)
+        return [f"{place}: {why}; make room there, or write to another disk"]
     if isinstance(error, OSError) and error.filename is not None:
         return [f"{error.filename}: {error.strerror}"]
     if isinstance(error, InvalidError):

@@ -38,10 +38,10 @@ def test_a_crate_alone_needs_what_all_crates_need(package: str) -> None:
 def test_a_line_of_a_decoder_builds_few_crates_again() -> None:
     needs.program("cargo")
     asked = ["cargo", "metadata", "--locked", "--format-version=1", "--no-deps"]
-    told = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True).stdout
+    printed = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True).stdout
     needed = {
         package["name"]: {each["name"] for each in package["dependencies"]}
-        for package in json.loads(told)["packages"]
+        for package in json.loads(printed)["packages"]
     }
     again = {"birthmark-trace"}
     while more := {name for name, own in needed.items() if own & again} - again:
