@@ -11,46 +11,16 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Asgi
 
 from birthmark.serving.access.hosts import ChangeGuard, refuse_foreign
-from birthmark.serving.access.tokens import Scope, Tokens
+from birthmark.serving.access.paths import SAFE, changes, needed
+from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.limits.limits import Limits
 from birthmark.serving.messages.error_responses import response_of
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import names
 
-OPEN = frozenset({"/healthz", "/readyz"})
-"""Paths that need no token: probes."""
-
-PREDICT = frozenset({"/v1/predictions", "/v1/explanations", "/v1/hints"})
-"""Paths for the scope ``predict``."""
-
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-"""Methods that change nothing (RFC 9110 section 9.2.1)."""
-
-REPORT = "/v1/hints/report"
-"""The path for the scope ``report``."""
-
-HISTORY = "/v1/history"
-"""The path for the scope ``follow``: followers on other hosts."""
-
-CHANGES = frozenset({("PUT", "/v1/model"), ("POST", REPORT), ("POST", HISTORY)})
-"""Methods and paths that change the state of the service."""
-
 _REALM = 'realm="birthmark"'
 CHALLENGE = f'Bearer {_REALM}, Basic {_REALM}, charset="UTF-8"'
 """Both ways to show a token (RFC 9110 section 11.6.1); browsers use the second."""
-
-
-def needed(method: str, path: str) -> Scope | None:
-    """Return the scope that a request needs; None if it needs no token."""
-    if path in OPEN:
-        return None
-    if path in PREDICT:
-        return "predict"
-    if path == REPORT:
-        return "report"
-    if path == HISTORY:
-        return "follow"
-    return "read" if method in SAFE else "publish"
 
 
 class Guard:
@@ -131,7 +101,7 @@ class Guard:
             self.limits.check_queue_time(time.monotonic() - arrived)
         if self.tokens is not None:
             self._authorize(self.tokens, scope, authorization)
-        if (scope["method"], scope["path"]) in CHANGES:
+        if changes(scope["method"], scope["path"]):
             self._changes.check(scope["headers"], _local_address(scope))
         elif origin is not None and scope["method"] not in SAFE:
             refuse_foreign(scope["headers"])

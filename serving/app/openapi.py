@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from birthmark.serving.access.guard import CHANGES, needed
+from birthmark.serving.access.paths import changes, needed, own_errors
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.messages.errors import TYPES
 from birthmark.serving.messages.query import ANSWERS
@@ -23,11 +23,6 @@ _ANY = {400, 408, 413, 431, 500, 503}
 _WITH_BODY = {422}
 _WITH_TOKEN = {401, 403}
 _ON_CHANGE = {403, 415, 421}
-_ALSO: Mapping[tuple[str, str], set[int]] = {
-    ("/v1/model", "put"): {404, 409},
-    ("/v1/hints/report", "post"): {409},
-    ("/v1/history", "post"): {404, 409},
-}
 
 _HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"WWW-Authenticate": "how to show a token"},
@@ -69,10 +64,10 @@ def describe(app: FastAPI) -> dict[str, Any]:
 def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     """Add the scopes that the guard checks, and the errors."""
     scope = needed(method.upper(), path)
-    statuses = set(_ANY) | _ALSO.get((path, method), set())
+    statuses = _ANY | own_errors(method.upper(), path)
     if "requestBody" in operation:
         statuses |= _WITH_BODY
-    if (method.upper(), path) in CHANGES:
+    if changes(method.upper(), path):
         statuses |= _ON_CHANGE
     if scope is not None:
         statuses |= _WITH_TOKEN
