@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import crates
+from tests import crates, needs
 from tests.waiting import reserved_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +48,10 @@ NOT_RUN = {
 RUN = ("console", "python", "text")
 SAVED = ("c", "diff", "rust", "toml")
 """The languages of blocks that are run or compared, and of those that are saved as files."""
+
+
+PROGRAMS = {"curl": "curl", "go": "golang-go", "pkg-config": "pkg-config"}
+"""Programs that readers are expected to have or can do without, with Debian's packages."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +103,13 @@ class Session:
     """The names that versions have here, by those that the page shows."""
 
     def follow(self, page: Path) -> None:
-        """Do all that the page says."""
-        self.do(blocks(page))
+        """Do all that the page says; skip the test where a program that it needs is missing."""
+        every = blocks(page)
+        commands = [each.body for each in every if each.language == "console"]
+        for program, package in PROGRAMS.items():
+            if any(re.search(rf"\b{program} ", body) for body in commands):
+                needs.program(program, package)
+        self.do(every)
 
     def do(self, every: list[Block]) -> None:
         """Do what blocks say, one after the other."""
