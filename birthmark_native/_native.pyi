@@ -1108,7 +1108,7 @@ class ScanCounter:
         rows: number of pending rows.
         again: whether a period came more than once, so that rows must be merged.
         files: number of pending files.
-        known: number of known files.
+        known: number of known files and hosts.
     """
 
     columns: list[str]

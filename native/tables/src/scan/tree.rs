@@ -229,8 +229,8 @@ impl Tree {
     }
 
     /// Drops all files except the `most` that were used last, those in `needed`, the `most` mounted
-    /// ones that were used last, and the directories above them. Returns the new numbers of files by their old ones, with
-    /// [`NONE`] for dropped files.
+    /// ones that were used last, and the directories above them. Returns the new numbers of files
+    /// by their old ones, with [`NONE`] for dropped files.
     pub fn keep(&mut self, most: usize, needed: impl Iterator<Item = NodeId>) -> Vec<NodeId> {
         let mut keeps = vec![false; self.nodes.len()];
         let mut by_use: Vec<NodeId> = (0..self.nodes.len() as NodeId).collect();

@@ -15,8 +15,12 @@ const AT_ONCE: usize = 16_384;
 
 /// The interval, in microseconds of the trace's time, between searches for gaps in silent streams:
 /// at its multiples, so that a gap is given up at the same segment wherever reading began, and a
-/// follower that goes on repeats no message.
+/// follower that goes on repeats no message, …
 const SWEEP_TIME: i64 = 250_000;
+
+/// … and the most streams searched per segment: forged times may lie in another interval each. Of
+/// ordinary traffic far fewer wait.
+const SWEEP_STREAMS: usize = 64;
 
 /// The consumers of messages.
 pub type Takers<'a> = (&'a mut Messages, &'a mut Joiner, &'a mut CaptureCounts);
@@ -28,6 +32,8 @@ pub struct Flows {
     memory: usize,
     /// The streams with segments pending.
     stuck: BTreeSet<Flow>,
+    /// The number of segments since the last search for gaps.
+    segments: usize,
     /// The interval of the last search for gaps.
     swept: i64,
     budget: Budget,
@@ -104,11 +110,12 @@ impl Flows {
 
     /// Gives up gaps in streams that may stay silent.
     fn sweep(&mut self, now: i64, takers: &mut Takers) {
+        self.segments += 1;
         let interval = now.div_euclid(SWEEP_TIME);
-        if interval == self.swept {
+        if interval == self.swept || self.segments * SWEEP_STREAMS < self.stuck.len() {
             return;
         }
-        self.swept = interval;
+        (self.segments, self.swept) = (0, interval);
         for flow in self.stuck.clone() {
             let Some(stream) = self.streams.get_mut(&flow) else { continue };
             let before = stream.burden();
