@@ -1,13 +1,12 @@
 """The compiled part of Birthmark. See ``native/`` for its source."""
 
-from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Mapping_
 from pathlib import Path
 from typing import Any, Literal, Self, final
 
 import pyarrow as pa
 
-from birthmark_native.results import AskedCreate, Damaged, Written
+from birthmark_native.results import Damaged, Written
 
 __version__: str
 
@@ -37,18 +36,6 @@ class ForestError(Error, ValueError):
 
 class CertaintyError(Error, ValueError):
     """A description of a model's certainty is invalid."""
-
-class GeometryError(Error, ValueError):
-    """A file system or a region of it cannot have these sizes."""
-
-class LayoutError(Error, ValueError):
-    """A replay of a layout has an invalid configuration."""
-
-class StorageError(Error, ValueError):
-    """A drive or a trace is invalid, or the drive cannot serve the trace."""
-
-class RecordingError(Error, ValueError):
-    """A file is not a recording of an allocator."""
 
 class ArgumentError(Error, ValueError):
     """A function cannot take this argument."""
@@ -90,236 +77,6 @@ class CaptureWriter:
 
     def finish(self) -> Written:
         """End the capture, and return what it holds."""
-
-@final
-class LayoutTrace:
-    """A build of ``birthmark replay build``, decoded once to be replayed on a model of a disk.
-
-    ``docs/layout.md`` ("The replay") says what is modelled. Runs may go on in several threads.
-    """
-
-    def __new__(
-        cls, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
-    ) -> Self:
-        """Take the tables of a build (``data.replay.schema``), the manifest first.
-
-        Raises ``TableError``, naming the table and the row, counted from 0, if one is not as a
-        build has it: an object that nothing made, a name that no entry can have, sizes that no
-        file can have.
-        """
-
-    @property
-    def operations(self) -> int:
-        """How many operations there are."""
-
-    def creates(self) -> pa.Table:
-        """Return a row for each create that the hook is asked of, in order.
-
-        First those of the manifest, then mkdir, create, symlink and mknod. ``place``: int64, its
-        number; ``name``: binary; ``directory``: bool; ``mode``, ``uid``, ``gid``: uint32, the owner
-        as the server gave it, else the caller; ``hour``: uint8, UTC, null before the trace;
-        ``id``: int64, the stable identifier of what is made.
-        """
-
-    def run(
-        self,
-        config_json: str,
-        hints: pa.Array | None = None,
-        image: bytes | None = None,
-        disk_json: str | None = None,
-        service: Callable[[AskedCreate, float], int] | None = None,
-    ) -> LayoutRun:
-        """Replay the trace; ``docs/layout.md`` lists the members of the configuration.
-
-        ``hints`` has a verdict for each of :meth:`creates`, uint8. With an ``image`` or a
-        ``service`` (see :class:`Hook`) the hook is asked instead; with none, nothing is hot.
-        ``disk_json`` has the parameters of the drive; without, the disk takes no time.
-
-        Raises ``LayoutError``, ``GeometryError`` or ``ImageError``, saying what was expected, if
-        the configuration, the hints, the drive or the image are not as they should be.
-        """
-
-@final
-class LayoutRun:
-    """What a replay came to."""
-
-    @property
-    def summary(self) -> str:
-        """The figures, JSON; ``docs/layout.md`` lists them."""
-
-    def counts(self) -> pa.Table:
-        """Return what reached the disk after the warm-up, per 4 KB of the partition.
-
-        ``block``: int64, its number; ``reads``, ``writes``: uint32. Blocks not touched have none.
-        """
-
-    def objects(self) -> pa.Table:
-        """Return a row for each create, with what reached the disk of its own blocks.
-
-        ``id`` and ``place``: int64, as in ``LayoutTrace.creates``; ``reads``, ``writes``: uint64,
-        of 4 KB each; ``fragments``: uint64, how many its bytes took at most.
-        """
-
-def layout_geometry(name: str, bytes: int, journal: bool = False) -> str:
-    """Return the sizes that ``newfs`` of a kernel takes for so many bytes, as JSON.
-
-    Names are those of ``fs.h``, with ``groups`` and ``inode_bytes``; ``free`` is the fragment where
-    free data begin, which is behind the journal, if there is one. Raises ``GeometryError`` if
-    there is no such geometry, or none of that size, and ``LayoutError`` if it has no journal.
-    """
-
-def layout_region(
-    name: str, bytes: int, start: int, length: int, inodes: int
-) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the inodes and the fragments for data of a region of that file system.
-
-    That is of those that lie wholly in ``length`` bytes from byte ``start`` on the first, and the
-    one behind the last; of the inodes the first ``inodes`` of the group instead, if these are not
-    0. Raises ``GeometryError`` if there is no such geometry, if the region has neither, or parts of
-    two cylinder groups, or ends where the file system has ended, or has more inodes than a group,
-    or inodes that are made after others.
-    """
-
-def check_drive(drive_json: str, drive: str | Path) -> None:
-    """Raise ``StorageError`` if parameters are no drive's; ``drive`` is where they come from."""
-
-def storage_stack(asked_json: str) -> str:
-    """Let stacks of optimizations serve a load that is made up by chance, and tell what that took.
-
-    Takes an object with the load's ``shape`` and ``seed``, a ``drive``, and ``runs``: each a
-    ``scale``, by how much the drive is another, the stack's ``rules``, and whether the issuers are
-    ``open``, that is, wait for nothing. Returns a list of figures,
-    one for each run. Raises ``StorageError`` if any of them cannot be.
-    """
-
-def storage_validate(trace: str | Path, drive_json: str, drive: str | Path) -> str:
-    """Let a drive serve a trace of requests that were measured, and compare the response times.
-
-    ``trace`` is plain or compressed; ``drive`` is where the parameters in ``drive_json`` come from,
-    for what errors say. Returns JSON: ``requests``, ``mean_ms``, ``measured_mean_ms``,
-    ``demerit_ms`` and ``parts_ms``, and the same for ``reads`` and ``writes`` alone. Raises
-    ``StorageError`` if there is no such drive, or the trace is none or asks for what the drive has
-    not, and ``OSError`` if it cannot be read.
-    """
-
-def storage_attached(experiment: str) -> str:
-    """Let a server, or disks on the network, serve files to clients.
-
-    ``experiment`` is JSON: ``system`` as ``Attached`` in ``native/storage/src/attached``;
-    ``load``, one of ``{"nfs": ...}``, ``{"web": ...}`` and ``{"trace": PATH}``; ``seed``;
-    ``warm_up``, requests that only the caches see; and ``requests``, how many are served then at
-    most. Returns JSON, as ``Answered`` there. Raises ``StorageError`` if there is no such system,
-    or the trace is none, and ``OSError`` if it cannot be read.
-    """
-
-def storage_replay(trace: str | Path, asked: str, drive: str | Path) -> str:
-    """Let a drive serve a trace of a block device.
-
-    ``trace`` is plain or compressed; ``asked`` is JSON: ``drive``, its parameters;
-    ``sector_bytes``; ``format`` (null: what it looks like); ``order``; ``wrap``; and ``issue``,
-    one of ``{"open": {"faster": X}}``, ``{"dependent": {"faster": X}}`` and
-    ``{"population": {"clients": N, "think_ms": T}}``. ``drive`` is where the parameters come from,
-    for what errors say. Returns JSON, as ``Replayed`` in ``native/storage/src/replay``. Raises
-    ``StorageError`` if there is no such drive, or the trace is none or asks for what the drive has
-    not, and ``OSError`` if it cannot be read.
-    """
-
-def storage_theory(case: str, customers: int, seed: int) -> str:
-    """Simulate so many customers of a case that queueing theory has a formula for.
-
-    ``case`` is JSON, one of ``{"mm1": {"load": X}}``, ``{"md1": {"load": X}}``,
-    ``{"mmc": {"places": N, "load": X}}`` and ``{"repair": {"clients": N, "think": X}}``. Returns
-    JSON: the mean time in the system, ``found`` and ``expected``, in the mean of a piece of work.
-    Raises ``StorageError`` if it is no case.
-    """
-
-def storage_bench(setup_json: str) -> str:
-    """Run the benchmark of readers once, as ``Setup`` in ``native/storage/src/bench`` says.
-
-    Returns JSON, times in nanoseconds: ``ends`` of the readers, the first first, ``calls``,
-    ``parts`` that these waited for, ``overtaken``, ``resent`` and ``in_order`` calls, ``counts`` of
-    the heuristic, files ``ejected``, ``busy`` link and processors, ``events``. Raises
-    ``StorageError`` if there is no such run.
-    """
-
-def storage_files(files_json: str) -> str:
-    """Write files into a fresh file system, as ``Files`` in ``layout_hint/sim/src`` says.
-
-    Returns JSON: for each file its ``extents``, runs of ``blocks`` from a ``sector`` on, and its
-    ``maps``, the ``sector`` of a block of metadata and the ``blocks`` that need it. Raises
-    ``StorageError`` if there is no such file system, or no room in it.
-    """
-
-def storage_stream(setup_json: str) -> str:
-    """Read a file over NFS once, as ``Stream`` in ``native/storage/src/stream`` says.
-
-    Returns JSON: the ``time`` in nanoseconds, ``calls`` and how many were ``overtaken``,
-    ``records`` and how many were read ``ahead``, how often a disk ``positioned``, ``events``.
-    Raises ``StorageError`` if there are no such machines.
-    """
-
-def storage_counts(heuristic_json: str, offsets: list[int], bytes: int) -> list[int]:
-    """Return how sequentially a heuristic says a file is read, after each of its reads.
-
-    ``Choice`` in ``native/storage/src/readahead`` is the heuristic; reads have an offset and so
-    many bytes. Raises ``StorageError`` if there is no such heuristic.
-    """
-
-def storage_ejections(table_json: str, readers: list[int]) -> list[float]:
-    """Return how often a table of files ejects one that is being read, as a share of reads.
-
-    For each number of readers, whose files are read in turn; ``TableRules`` in
-    ``native/storage/src/readahead`` is the table. Raises ``StorageError`` if there is no such
-    table.
-    """
-
-@final
-class StorageServer:
-    """A simulated NFS server, which is fed calls in the order in which they were captured."""
-
-    def __new__(
-        cls, server_json: str, issue_json: str, seed: int, start: int = 0, each: bool = False
-    ) -> StorageServer:
-        """Make an idle server, which measures calls that were captured from ``start`` on.
-
-        Args:
-            server_json: its parameters (``native/storage/src/server/parameters.rs``).
-            issue_json: when calls come: ``"open"``, ``"dependent"`` or ``{"outstanding": 64}``.
-            seed: decides what is chance.
-            start: nanoseconds, as calls have them.
-            each: whether :meth:`each` tells of every call.
-
-        Raises ``StorageError`` if there can be no such server.
-        """
-
-    def feed(self, calls: pa.RecordBatch) -> None:
-        """Serve calls, of the columns of ``birthmark.storage.what_if.columns.CALLS``.
-
-        Raises ``StorageError`` if a column is missing or has nulls, or a class is none.
-        """
-
-    def finish(self) -> str:
-        """Serve what is left; return JSON, ``Outcome`` of native/storage/src/server/measured.rs."""
-
-    def each(self) -> tuple[pa.UInt64Array, pa.UInt64Array, pa.UInt64Array]:
-        """Return of each call when it came, its latency, and bytes that it waited for on disks.
-
-        In nanoseconds, in the order in which they were fed.
-        """
-
-@final
-class StorageReuse:
-    """How many other blocks were touched since the blocks of a read were touched before."""
-
-    def __new__(cls, block: int) -> StorageReuse:
-        """Begin with nothing touched; blocks have ``block`` bytes."""
-
-    def touch(self, calls: pa.RecordBatch) -> pa.UInt64Array:
-        """Return the greatest distance of each read's blocks: 2**64 - 1 if one is touched first.
-
-        Null for calls that read nothing, or of whose blocks only some are touched first. Raises as
-        :meth:`StorageServer.feed` does.
-        """
 
 @final
 class LivesBuilder:
@@ -560,64 +317,6 @@ class Image:
         Only the columns that the image uses must be there. Raises ``TableError``, naming the
         column, if one is missing or of another type.
         """
-
-@final
-class Hook:
-    """The layout hook's C core, as the replay holds it (``layout_hint/hook/bm_hook.h``)."""
-
-    counters: str
-    """What it has counted, as JSON: ``struct bm_counters``, and ``service`` with what
-    ``struct bm_sync_counters`` has if creates wait for one."""
-
-    def __new__(
-        cls,
-        image: bytes | None = None,
-        service: Callable[[AskedCreate, float], int] | None = None,
-        *,
-        deadline: float = 0.002,
-        back_off: tuple[float, float] = ...,
-        failures: int = 5,
-    ) -> Self:
-        """Answer from ``image``, or from a ``service``.
-
-        A service is called with a create of an unknown kind and the seconds that are left until the
-        ``deadline`` (seconds), and returns the bits of the verdict. ``TimeoutError`` says that it
-        is late, another ``OSError`` that it is not there; anything else that it raises or returns
-        is no answer. After so many ``failures`` in a row creates are cold at once, until the
-        ``back_off`` has passed, which doubles from the first to the second (seconds).
-
-        Raises ``ImageError`` if the image is none, or has no hints.
-        """
-
-    def ask(
-        self, creates: pa.RecordBatch, directory: bool = False
-    ) -> tuple[pa.UInt8Array, pa.UInt64Array]:
-        """Return the verdict on each row, and how long it took (nanoseconds).
-
-        Columns as in ``features.CREATES``: ``name``, ``mode``, ``uid``, ``gid`` and ``time``; rows
-        are all of directories or all of something else. A verdict is the bits 1 ``HotName``,
-        2 ``HotDir``, 4 ``HotWrite``. Raises ``TableError``, naming the column, if one is missing or
-        of another type.
-        """
-
-@final
-class Checked:
-    """How far a recording of FreeBSD's FFS allocator agrees with the model of it."""
-
-    operations: int
-    """Operations whose answers agree."""
-    states: int
-    """Dumps of all cylinder groups' states that agree."""
-    difference: tuple[int, str, str, str] | None
-    """The first answer that differs: the line (from 1), the request, the answer recorded, and
-    that of the model; long answers from where they differ. Nothing is compared after it."""
-
-def check_recording(path: Path) -> Checked:
-    """Repeat a recording (``docs/layout.md``), plain or compressed, and compare every answer.
-
-    Raises ``RecordingError``, naming file, line and what was expected, if it is none, and
-    ``OSError`` if it cannot be opened.
-    """
 
 @final
 class TextRewriter:

@@ -1,7 +1,7 @@
 //! The layout hook in user space: the C core of the kernel module, asked at every create.
 //!
 //! `layout_hint/hook/` is the source of both, so that measurements apply to the module. It also has
-//! the system calls that no compiler can check: no other crate has `unsafe`.
+//! the system calls of the helper that no compiler can check.
 
 mod calls;
 #[cfg(feature = "core")]
@@ -12,6 +12,5 @@ pub mod wire;
 pub use calls::creates;
 #[cfg(feature = "device")]
 pub use calls::device;
-pub use calls::take_descriptor;
 #[cfg(feature = "core")]
 pub use hook::*;

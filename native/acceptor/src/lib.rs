@@ -6,11 +6,13 @@
 //! costs one open file.
 
 mod accept_loop;
+mod descriptor;
 mod ready;
 #[cfg(test)]
 mod tests;
 
 use accept_loop::AcceptLoop;
+pub use descriptor::take_descriptor;
 use mio::Waker;
 pub use ready::Address;
 use ready::Ready;

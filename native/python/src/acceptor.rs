@@ -1,8 +1,7 @@
 //! `Acceptor`, for Python.
 
 use super::errors::{CLOSED, NO_SOCKET, NO_TIME};
-use birthmark_acceptor::{Acceptor, Address, Limits};
-use birthmark_hook::take_descriptor;
+use birthmark_acceptor::{take_descriptor, Acceptor, Address, Limits};
 use pyo3::prelude::*;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};

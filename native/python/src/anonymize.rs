@@ -9,7 +9,6 @@ use birthmark_tables::anonymize::tables::{Treatment, Treatments};
 use birthmark_tables::anonymize::text::Rewriter;
 use birthmark_tables::anonymize::Error;
 use birthmark_trace::input::Input;
-use birthmark_trace::source;
 use birthmark_trace::text::{heading, FORMAT};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
@@ -108,7 +107,7 @@ impl TextRewriter {
         py: Python<'py>,
         path: PathBuf,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let reader = py.detach(|| source::open(&path));
+        let reader = py.detach(|| birthmark_source::open(&path));
         let (_, reader) = reader.map_err(|error| system(&path, &error))?;
         let mut input = Input::new(reader);
         let zeros = py.detach(|| input.skip_zeros());

@@ -17,7 +17,6 @@ pub mod messages;
 pub mod quarantine;
 pub mod rows;
 pub mod schema;
-pub mod source;
 pub mod trace;
 
 /// Declares the folders of decoders, and the table of their formats. (rustfmt does not look into

@@ -6,12 +6,12 @@ use crate::join::{Counts, Joiner};
 use crate::loss;
 use crate::quarantine::Damaged;
 use crate::schema;
-use crate::source::{self, Compression};
 use crate::text;
 use crate::text::log::{Flushing, Log, Taker};
 use crate::text::recorder::Recorder;
 use crate::FORMATS;
 use arrow_array::RecordBatch;
+use birthmark_source::Compression;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
@@ -96,7 +96,7 @@ pub struct Trace {
 impl Trace {
     /// Opens a file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Trace, TraceError> {
-        let (compression, reader) = source::open(path)?;
+        let (compression, reader) = birthmark_source::open(path)?;
         Trace::new(compression, reader)
     }
 
@@ -114,10 +114,10 @@ impl Trace {
     /// `taker`, present ones before it waits for more; `all` as in [`crate::text::write::Printer`].
     /// Times are printed unchanged, possible or not.
     pub fn open_to_print(path: &Path, all: bool, taker: Taker) -> Result<Trace, TraceError> {
-        let (compression, reader) = source::open(path)?;
+        let (compression, reader) = birthmark_source::open(path)?;
         let log = Log::new(taker);
         let mut input = Input::new(Box::new(Flushing { reader, log: log.clone() }));
-        input.live = source::is_live(path);
+        input.live = birthmark_source::is_live(path);
         let mut trace = Trace::with(FORMATS, compression, input)?;
         trace.record_all(log, all);
         Ok(trace)

@@ -8,7 +8,7 @@
 use super::head::Head;
 use super::{Next, Place, Source};
 use crate::input::Input;
-use crate::source::{decompress, Compression};
+use birthmark_source::{decompress, Compression};
 use hashbrown::HashMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -5,7 +5,7 @@ use crate::capture::unread::Unread;
 use crate::capture::FORMAT as CAPTURE;
 use crate::input::Input;
 use crate::quarantine::Quarantine;
-use crate::source::decompress;
+use birthmark_source::decompress;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

@@ -13,7 +13,6 @@ use crate::budget::Budget;
 use crate::input::Input;
 use crate::message::WINDOW;
 use crate::quarantine::Damaged;
-use crate::source;
 use crate::trace::{Trace, TraceCounts, TraceError};
 use arrow_array::RecordBatch;
 use folder::Folder;
@@ -149,7 +148,7 @@ impl Follow {
     ) -> io::Result<Follow> {
         let from = resume.as_ref().map(|resume| resume.from.clone());
         let source: Box<dyn Source> =
-            match path == Path::new("-") || (source::is_live(path) && !path.is_dir()) {
+            match path == Path::new("-") || (birthmark_source::is_live(path) && !path.is_dir()) {
                 true => Box::new(Pipe::open(path)?),
                 false => Box::new(Folder::open(path, from, until_idle)?),
             };

@@ -3,7 +3,7 @@
 
 use super::{Next, Place, Source, PATIENCE};
 use crate::input::Input;
-use crate::source::{decompress, Compression};
+use birthmark_source::{decompress, Compression};
 use crossbeam_channel::{bounded, unbounded, Receiver, RecvTimeoutError, Sender};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use std::fs::File;

@@ -4,9 +4,9 @@ use super::{now, Trace, TraceError};
 use crate::budget::Budget;
 use crate::decoder;
 use crate::input::Input;
-use crate::source::Compression;
 use crate::FORMATS;
 use arrow_array::RecordBatch;
+use birthmark_source::Compression;
 
 impl Trace {
     /// Begins a trace that is followed.

@@ -112,7 +112,7 @@ fn every_container_is_recognized_by_its_first_bytes_and_read_with_its_times() {
         assert_eq!(first_time(&seen), BEGAN as i64, "{what}");
         assert_eq!((seen.damage(), seen.counts.packets), (vec![], 18), "{what}");
         let input = Box::new(std::io::Cursor::new(bytes));
-        let trace = Trace::new(crate::source::Compression::None, input).unwrap();
+        let trace = Trace::new(birthmark_source::Compression::None, input).unwrap();
         assert_eq!(trace.format.word, "capture", "{what}");
     }
 }
@@ -154,7 +154,7 @@ fn a_record_of_erf_may_begin_with_zeros_and_describe_the_capture() {
     let described = [erf_record(27, 0, 1, &[0; 40]), erf_record(48, 0, 0, &[]), first.clone()];
     for bytes in [first.clone(), described.concat()] {
         let input = Box::new(std::io::Cursor::new(bytes.clone()));
-        let mut trace = Trace::new(crate::source::Compression::None, input).unwrap();
+        let mut trace = Trace::new(birthmark_source::Compression::None, input).unwrap();
         while trace.next_batch().unwrap().is_some() {}
         let counts = trace.counts();
         assert_eq!((counts.read.records, counts.accounted_for()), (1, 1));
