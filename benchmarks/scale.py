@@ -2,7 +2,8 @@
 
     python -m benchmarks.scale [TRACE] [--until STEP] [--json OUT]
 
-Without a trace, half a day of a small generated server (`birthmark workload eecs03`), as a capture.
+Without a trace, half a day of a small generated server (`birthmark research workload eecs03`), as a
+capture.
 Each step runs in a process of its own, as a task does. Costs are processor seconds, all threads
 together: elapsed time would tell more of what else runs.
 """

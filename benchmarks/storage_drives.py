@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from birthmark.layout_hint.disks import DRIVES
-from birthmark.storage.validate import validate
+from birthmark.research.validate import validate
 
 
 def measure(folder: Path) -> dict[str, dict[str, Any]]:

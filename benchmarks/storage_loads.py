@@ -1,6 +1,6 @@
 """Fit a class of loads of Hsu and Smith to what they print, and write its file.
 
-    python -m benchmarks.storage_loads P S Pm Sm [--folder storage/loads]
+    python -m benchmarks.storage_loads P S Pm Sm [--folder research/loads]
 
 What is not fitted comes from the file that is there, or from a trace (``storage_places``). Fitted
 are ``KNOBS``, to misses without prefetching and with three prefetchers (their Tables 2 and 3), and
@@ -22,10 +22,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from birthmark.layout_hint.disks.ultrastar import smallest
-from birthmark.storage.loads import LOADS, Load, read_load
-from birthmark.storage.papers.io_experiments import ENVIRONMENTS, experiments
-from birthmark.storage.papers.io_fits import PRINTED, TIMES
-from birthmark.storage.stacks import BLOCK, MB, serve
+from birthmark.research.loads import LOADS, Load, read_load
+from birthmark.research.papers.io_experiments import ENVIRONMENTS, experiments
+from birthmark.research.papers.io_fits import PRINTED, TIMES
+from birthmark.research.stacks import BLOCK, MB, serve
 
 SEEDS = 4
 """Requests of each round."""
@@ -264,7 +264,7 @@ def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name", choices=LOADS, nargs="+")
-    parser.add_argument("--folder", type=Path, default=Path("storage/loads"))
+    parser.add_argument("--folder", type=Path, default=Path("research/loads"))
     parser.add_argument("--rounds", type=int, default=20, help="of the search, at most")
     arguments = parser.parse_args()
     for name in arguments.name:

@@ -1,4 +1,4 @@
-"""Positions and times of requests in a week of 1992: the form of the loads of ``storage/loads``.
+"""Positions and times of requests in a week of 1992: the form of the loads of ``research/loads``.
 
     python -m benchmarks.storage_places ajw.1week.srt.xz [--json]
 

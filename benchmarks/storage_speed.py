@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from birthmark.layout_hint.disks import read_drive
-from birthmark.storage.attached import NFS, WEB, System, serve
-from birthmark.storage.replay import replay
-from birthmark.storage.settings import IssueModel, QueueOrder, ReplayOptions
+from birthmark.research.attached import NFS, WEB, System, serve
+from birthmark.research.block_replay import replay
+from birthmark.research.settings import IssueModel, QueueOrder, ReplayOptions
 
 ROUNDS = 3
 LOAD = 0.01

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from birthmark.layout_hint.disks import read_drive
-from birthmark.storage.replay import replay
-from birthmark.storage.settings import IssueModel, ReplayOptions
+from birthmark.research.block_replay import replay
+from birthmark.research.settings import IssueModel, ReplayOptions
 
 DRIVE = Path(__file__).with_name("hp_c2200a.toml")
 SLOWER = (1.0, 1.5, 2.0, 3.0)

@@ -27,7 +27,6 @@ GROUPS = {
         "top": "Show the busiest users, clients, directories and files.",
         "dump": "Print a capture or dataset as nfsdump text.",
         "anonymize": "Replace users, addresses and names by pseudonyms.",
-        "workload": "Generate a trace that imitates one of the thesis's.",
         "replay": "Make a benchmark from a trace, and run it.",
     },
     "Models": {
@@ -46,7 +45,10 @@ GROUPS = {
     },
     "Placement and storage": {
         "layout": "Compare layout policies; suggest regions; F2FS's lists.",
-        "storage": "Simulate storage, and compare it with measurements.",
+        "storage": "Fit a server to its traffic, and rank variants of it.",
+    },
+    "Research": {
+        "research": "Check papers' claims; simulate drives; generate traces.",
     },
 }
 """The first line of each command's help, repeated so that the list imports no command."""
@@ -63,6 +65,11 @@ RENAMED = {
     "scan top": "top table",
     "f2fs": "layout f2fs",
     "region": "layout region",
+    "storage attached": "research attached",
+    "storage paper": "research paper",
+    "storage replay": "research block-replay",
+    "storage validate": "research validate",
+    "workload": "research workload",
 }
 """Old spellings, which run the new ones during this release."""
 

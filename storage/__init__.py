@@ -1,1 +1,1 @@
-"""A storage simulator, and its drives' errors against measured drives."""
+"""A simulated server: fitted to its own traffic, and compared with variants of it."""

@@ -16,7 +16,16 @@ from grimp import ImportGraph
 from docs.imports import circles, crates, folders, modules, packages, rooms, siblings
 
 ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
+LAYERS = [
+    "data",
+    "features",
+    "predictor",
+    "training",
+    "serving",
+    "layout_hint",
+    "storage",
+    "research",
+]
 
 
 def imported(path: Path) -> set[str]:

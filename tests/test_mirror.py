@@ -12,7 +12,16 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
+FOLDERS = [
+    "data",
+    "features",
+    "predictor",
+    "training",
+    "serving",
+    "layout_hint",
+    "storage",
+    "research",
+]
 ALSO = re.compile(r"^Tests also (.+?)\.$", re.M | re.S)
 
 

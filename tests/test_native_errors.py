@@ -20,10 +20,10 @@ from birthmark.data.schema import OPERATIONS
 from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark.storage.attached import NFS, System, serve
-from birthmark.storage.loads import read_load
-from birthmark.storage.papers.nfs_runs import LOCAL
-from birthmark.storage.papers.nfs_runs import run as run_benchmark
+from birthmark.research.attached import NFS, System, serve
+from birthmark.research.loads import read_load
+from birthmark.research.papers.nfs_runs import LOCAL
+from birthmark.research.papers.nfs_runs import run as run_benchmark
 from birthmark.storage.what_if.server import Server
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 

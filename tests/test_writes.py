@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = [
-    *["data", "features", "predictor", "training", "serving", "layout_hint", "storage"],
+    *["data", "features", "predictor", "training", "serving", "layout_hint", "storage", "research"],
     "birthmark",
 ]
 

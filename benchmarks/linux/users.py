@@ -2,9 +2,9 @@
 
     python -m benchmarks.linux.users TRACE OUT --of 4
 
-TRACE is what ``birthmark workload`` wrote as Parquet; OUT has the operations of one in so many
-users, by their numbers. (``--rate`` makes as many files less busy: a load would take as much room,
-and have the cleaner less to do.)
+TRACE is what ``birthmark research workload`` wrote as Parquet; OUT has the operations of one in so
+many users, by their numbers. (``--rate`` makes as many files less busy: a load would take as much
+room, and have the cleaner less to do.)
 """
 
 from __future__ import annotations

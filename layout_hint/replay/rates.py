@@ -25,8 +25,8 @@ def _workload(trace: Path, rate: float) -> Workload:
     marks = marks_of(trace) if trace.is_file() else []
     if len(marks) != 1 or not {"start", "days"} <= marks[0].keys():
         raise ValueError(
-            f"{trace}: expected a file of birthmark workload, Parquet or text, to regenerate it"
-            f" at the rate {rate:g}"
+            f"{trace}: expected a file of birthmark research workload, Parquet or text, to"
+            f" regenerate it at the rate {rate:g}"
         )
     return replace(Workload(**marks[0]), rate=rate)
 

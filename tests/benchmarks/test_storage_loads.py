@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks import storage_loads, storage_places
-from birthmark.storage.loads import LOADS, Load, read_load
+from birthmark.research.loads import LOADS, Load, read_load
 
 
 def test_distinguishes_repeats_in_order_from_others() -> None:

@@ -64,7 +64,7 @@ def test_the_help_fits_one_screen(arguments: list[str], monkeypatch: pytest.Monk
 
 
 def test_the_help_lists_few_commands_in_groups_and_no_old_spelling() -> None:
-    assert list(cli.GROUPS) == ["Traces", "Models", "Service", "Placement and storage"]
+    assert list(cli.GROUPS) == ["Traces", "Models", "Service", "Placement and storage", "Research"]
     assert len(cli.COMMANDS) <= 20
     shown = birthmark("--help").stdout.decode()
     for name, text in cli.COMMANDS.items():
@@ -79,6 +79,9 @@ REQUIRED = {
     "evaluate report": ["--registry", "none", "--out", "report.html"],
     "evaluate windows": ["--test", "/no/such/file"],
     "models image": ["--out", "image"],
+    "research block-replay": ["--drive", "barracuda"],
+    "research validate": ["--drive", "barracuda"],
+    "research workload": ["--out", "out"],
 }
 """Options without which a command refuses its arguments."""
 

@@ -246,7 +246,9 @@ def capture_in(folder: Path) -> bytes:
     """Return a small capture of NFS."""
     place = folder / "made.pcap"
     options = ["--days", "0.02", "--rate", "0.02", "--seed", "1", "--format", "pcap"]
-    done = CliRunner().invoke(app, ["workload", "eecs03", "--out", str(place), *options])
+    done = CliRunner().invoke(
+        app, ["research", "workload", "eecs03", "--out", str(place), *options]
+    )
     assert done.exit_code == 0, done.output
     content = place.read_bytes()
     place.unlink()

@@ -436,7 +436,19 @@ def test_colours_are_left_out_on_request(tmp_path: Path) -> None:
     text = str(tmp_path / "made.txt")
     CliRunner().invoke(
         app,
-        ["workload", "campus", "--out", text, "--seed", "7", "--rate", "0.001", "--days", "0.1"],
+        [
+            "research",
+            "workload",
+            "campus",
+            "--out",
+            text,
+            "--seed",
+            "7",
+            "--rate",
+            "0.001",
+            "--days",
+            "0.1",
+        ],
     )
     for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
         with shown(text, **environment) as own:

@@ -280,7 +280,9 @@ def test_a_grid_of_rates_generates_the_workload_again_at_each(model: Path, tmp_p
 def test_only_a_generated_workload_has_another_rate(day: Path, model: Path) -> None:
     for trace in (DAYS[1], day):
         result = invoke(trace, "--model", model, *CACHE, "--grid", "rate=0.5")
-        assert "expected a file of birthmark workload, Parquet or text" in str(result.exception)
+        assert "expected a file of birthmark research workload, Parquet or text" in str(
+            result.exception
+        )
 
 
 def test_the_table_of_a_grid_is_printed(day: Path, model: Path) -> None:

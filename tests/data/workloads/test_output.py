@@ -179,14 +179,14 @@ def test_the_format_is_that_of_the_suffix_unless_it_is_named():
 def test_the_command_prints_what_it_wrote(tmp_path):
     out = tmp_path / "campus.parquet"
     options = ["--seed", "7", "--days", "0.02", "--rate", "0.01", "--out", str(out)]
-    result = CliRunner().invoke(app, ["workload", "campus", *options, "--json"])
+    result = CliRunner().invoke(app, ["research", "workload", "campus", *options, "--json"])
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
     assert printed["generated"] == SMALL.to_json()
     assert printed["operations"] == pq.ParquetFile(out).metadata.num_rows
     assert (
         "generated: campus, seed 7"
-        in CliRunner().invoke(app, ["workload", "campus", *options]).stdout
+        in CliRunner().invoke(app, ["research", "workload", "campus", *options]).stdout
     )
 
 

@@ -1,0 +1,1 @@
+"""Simulations behind published claims: measured drives, block traces, papers on storage."""
