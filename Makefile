@@ -4,8 +4,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-NATIVE := $(shell find native layout_hint/hook layout_hint/include layout_hint/sim \
-	-name '*.rs' -o -name '*.[ch]' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+# What the extension modules are made of: the core's, and those of the folders that stand on it.
+ANNEXES := $(wildcard layout_hint storage research)
+CORE_SOURCES := $(shell find native -name '*.rs' -o -name '*.[ch]' -o -name Cargo.toml) \
+	Cargo.toml Cargo.lock pyproject.toml setup.py
+ALL_SOURCES := $(CORE_SOURCES) $(shell find $(ANNEXES) -name '*.rs' -o -name '*.[ch]' -o -name 'Cargo.*')
 # What is missing is named before anything is built.
 ifneq ($(shell PYTHON="$(PYTHON)" native/prerequisites $(MAKECMDGOALS)),ok)
 $(error Nothing was built)
@@ -19,7 +22,7 @@ export PYO3_BUILD_EXTENSION_MODULE := 1
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-quickstart: $(VENV)/.built ## build, then learn from one day of a real capture and predict the next (VERBOSE=1: all it does)
+quickstart: $(VENV)/.core ## build, then learn from one day of a real capture and predict the next (VERBOSE=1: all it does)
 	@$(BIN)/python -m birthmark.quickstart $(if $(VERBOSE),--verbose)
 
 # T is a folder, a file (maybe with ::test) or a name: then its Python tests are all that is run.
@@ -44,17 +47,28 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@touch $@
 
 # The command of setuptools-rust, which finds everything built then. It shows how far it is.
-$(VENV)/.crates: $(NATIVE) | $(BIN)/pip
-	cargo rustc --lib --locked --manifest-path native/python/Cargo.toml --crate-type cdylib
+CRATE = cargo rustc --lib --locked --manifest-path $(1)/python/Cargo.toml --crate-type cdylib
+EDITABLE = SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+$(VENV)/.core-crates: $(CORE_SOURCES) | $(BIN)/pip
+	$(call CRATE,native)
+	@touch $@
+
+$(VENV)/.crates: $(ALL_SOURCES) $(VENV)/.core-crates
+	for folder in $(ANNEXES); do $(call CRATE,$$folder) || exit; done
 	@touch $@
 
 # What pip fetches and what cargo builds need not wait for each other.
 PACKAGES := $(VENV)/.runtime
 test: PACKAGES := $(VENV)/.dev
-$(VENV)/.built: requirements.lock $(NATIVE)
-	@$(MAKE) --no-print-directory --jobs=2 $(PACKAGES) $(VENV)/.crates
-	SETUPTOOLS_RUST_CARGO_PROFILE=dev $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+$(VENV)/.core: requirements.lock $(CORE_SOURCES)
+	@$(MAKE) --no-print-directory --jobs=2 $(PACKAGES) $(VENV)/.core-crates
+	EXTENSIONS=native $(EDITABLE)
 	@touch $@
+
+$(VENV)/.built: requirements.lock $(ALL_SOURCES)
+	@$(MAKE) --no-print-directory --jobs=2 $(PACKAGES) $(VENV)/.crates
+	$(EDITABLE)
+	@touch $(VENV)/.core $@
 
 system-packages: ## name what only deep tests need; with TEST_INSTALL set, install it
 	tests/system-packages
@@ -65,15 +79,17 @@ lint: $(VENV)/.dev ## formatting and lint of Python and Rust
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	cargo fmt --all --check -- native/trace/src/*/mod.rs
-	cargo clippy --locked --all-targets -- -D warnings
+	for folder in . $(ANNEXES); do \
+		(cd $$folder && cargo fmt --check && cargo clippy --locked --all-targets -- -D warnings) || exit; \
+	done
 
 types: $(VENV)/.dev $(VENV)/.built ## static types of the Python packages, and the extension beside its stubs
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest birthmark_native --mypy-config-file pyproject.toml \
-		--allowlist native/stubtest-allowlist
+	$(BIN)/python -m mypy.stubtest birthmark_native $(ANNEXES:%=birthmark.%.native) \
+		--mypy-config-file pyproject.toml --allowlist native/stubtest-allowlist --ignore-unused-allowlist
 
 rust-test: ## tests of the crates
-	umask 022 && cargo test --locked --quiet
+	umask 022 && for folder in . $(ANNEXES); do (cd $$folder && cargo test --locked --quiet) || exit; done
 
 wheel: $(VENV)/.dev ## a wheel for any Linux with glibc 2.28, in dist: its users need no Rust and no checkout
 	PIP="$(BIN)/pip" ZIG="$(CURDIR)/$(BIN)/python -m ziglang" native/python/wheel

@@ -1,4 +1,4 @@
-"""A service's hints for creates that wait: what ``birthmark_native.Hook`` calls, over HTTP."""
+"""A service's hints for creates that wait: what ``_native.Hook`` calls, over HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from base64 import b64encode
 from http.client import HTTPConnection, HTTPException, RemoteDisconnected
 from pathlib import Path
 
-from birthmark_native.results import AskedCreate
+from birthmark.layout_hint import AskedCreate
 
 
 class HintService:

@@ -36,11 +36,11 @@ from benchmarks.hint_service import HintService
 from benchmarks.lookup import CREATES, dataset, in_c, packed
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.layout_hint import INCLUDE
+from birthmark.layout_hint.native import Hook
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.models.compile import compile_models
 from birthmark.training.registry.versions import Registry
-from birthmark_native import Hook
 
 HOOK = INCLUDE.parent / "hook"
 WAITING = 2000

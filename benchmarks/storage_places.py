@@ -49,7 +49,7 @@ class Trace(NamedTuple):
 
 
 def read(path: Path) -> Trace:
-    """Return a trace in HP's format: see ``native/storage/src/srt.rs``."""
+    """Return a trace in HP's format: see ``research/simulator/src/srt.rs``."""
     data = path.read_bytes()
     if path.suffix == ".xz":
         data = lzma.decompress(data)
@@ -164,7 +164,7 @@ def _kinds(trace: Trace) -> dict[str, float]:
     """Return the share of episodes with the same direction as another.
 
     Of a flush only the first counts. *Alike* is the share beyond what would be by chance, as in
-    ``Pace`` of ``native/storage/src/load/shape.rs``.
+    ``Pace`` of ``research/simulator/src/load/shape.rs``.
     """
     begins = _begins(trace)
     reads = trace.reads[begins]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from birthmark_native import storage_stream
+from birthmark.research.native import storage_stream
 
 KB, MB = 2**10, 2**20
 WINDOWS = (128, 256, 512, 1024, 2048, 2560, 4096, 8192, 15360)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.storage_theory [--customers N] [--json]
 
-The same code is tested by ``native/storage/tests/theory.rs``.
+The same code is tested by ``research/simulator/tests/theory.rs``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import json
 from typing import Any
 
-from birthmark_native import storage_theory
+from birthmark.research.native import storage_theory
 
 CASES: dict[str, dict[str, dict[str, float]]] = {
     **{f"M/M/1, load {load}": {"mm1": {"load": load}} for load in (0.3, 0.6, 0.8)},

@@ -21,8 +21,3 @@ class Written(TypedDict):
     calls: int  # messages, retransmissions included
     replies: int  # messages, second replies included
     skipped: dict[str, int]  # rows of which nothing was written, by the reason
-
-
-AskedCreate = tuple[bytes | None, bool, tuple[int | None, int | None, int | None], int | None]
-"""A create that a hook asks a service about: its name, whether it is a directory, its mode, uid and
-gid, and the hour of the day, UTC; None where it is not known."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -80,14 +81,36 @@ def folders(graph: grimp.ImportGraph) -> Graph:
     return found
 
 
-def crates() -> Graph:
-    """Return what the workspace's crates depend on of each other, in tests and builds too."""
-    command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    return {
-        package["name"]: {each["name"] for each in package["dependencies"] if each.get("path")}
-        for package in json.loads(done.stdout)["packages"]
+WORKSPACES = [
+    folder
+    for folder in (".", "storage", "layout_hint", "research")
+    if (ROOT / folder / "Cargo.toml").is_file()
+]
+"""The folders of cargo's workspaces, each after those on whose crates its own depend."""
+
+
+def members() -> list[str]:
+    """Return the folders of all crates, in the order in which the workspaces list them."""
+    manifests = {
+        folder: tomllib.loads((ROOT / folder / "Cargo.toml").read_text()) for folder in WORKSPACES
     }
+    return [
+        (Path(folder) / member).as_posix()
+        for folder, manifest in manifests.items()
+        for member in manifest["workspace"]["members"]
+    ]
+
+
+def crates() -> Graph:
+    """Return what the crates depend on of each other, in tests and builds too."""
+    command = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
+    found: Graph = {}
+    for folder in WORKSPACES:
+        done = subprocess.run(command, cwd=ROOT / folder, check=True, capture_output=True)
+        for package in json.loads(done.stdout)["packages"]:
+            own = {each["name"] for each in package["dependencies"] if each.get("path")}
+            found[package["name"]] = own
+    return found
 
 
 def reached(graph: Graph, start: str) -> set[str]:

@@ -18,7 +18,7 @@ from typing import TextIO
 
 from birthmark.data.common.plurals import counted
 from birthmark.data.common.visible import visible
-from birthmark_native import Checked, RecordingError, check_recording
+from birthmark.layout_hint.native import Checked, RecordingError, check_recording
 
 AGREES, DIFFERS, BAD = 0, 1, 2
 """Exit codes: the worst of all files."""

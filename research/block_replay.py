@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from birthmark.layout_hint.disks import drive_path, read_drive
+from birthmark.research.native import storage_replay
 from birthmark.research.settings import ReplayOptions
-from birthmark_native import storage_replay
 
 
 def replay(trace: str | Path, asked: ReplayOptions) -> dict[str, Any]:

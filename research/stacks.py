@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from birthmark.layout_hint.disks.drive import Drive
-from birthmark_native import storage_stack
+from birthmark.research.native import storage_stack
 
 Environment = Literal["poor", "rich"]
 Rules = dict[str, Any]
-"""Rules of a stack: see ``Rules`` in ``native/storage/src/stack/rules.rs``.
+"""Rules of a stack: see ``Rules`` in ``research/simulator/src/stack/rules.rs``.
 
 The extra key ``open``: whether requests come without waiting for others.
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from birthmark.layout_hint.disks import drive_path, read_drive
-from birthmark_native import storage_validate
+from birthmark.research.native import storage_validate
 
 
 def validate(trace: str | Path, drive: str | Path) -> dict[str, Any]:

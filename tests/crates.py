@@ -9,6 +9,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from docs.imports import crates
+
 ROOT = Path(__file__).resolve().parents[1]
 BUILT = ROOT / "target" / "debug"
 STORED = ("deps", "build", ".fingerprint")
@@ -58,10 +60,10 @@ def configure(folder: Path, level: int | None = None) -> None:
 
     The project's crates it compiles at a lower ``level``, if there is one.
     """
-    manifests = [*ROOT.glob("native/*/Cargo.toml"), *ROOT.glob("layout_hint/*/Cargo.toml")]
-    names = sorted(f"birthmark-{path.parent.name}" for path in manifests)
-    packages = [PACKAGE.format(name, level) for name in names if level is not None]
+    packages = [PACKAGE.format(name, level) for name in crates() if level is not None]
     (folder / ".cargo").mkdir(exist_ok=True)
     profile = PROFILE.search((ROOT / "Cargo.toml").read_text())
     assert profile is not None
-    (folder / ".cargo" / "config.toml").write_text(profile[0] + "".join(packages))
+    config = folder / ".cargo" / "config.toml"
+    settings = config.read_text() if config.exists() else ""
+    config.write_text("\n".join([settings, profile[0], *packages]))

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tomllib
 from functools import cache
 
 import pytest
 
+from docs.imports import WORKSPACES
 from tests import needs
 from tests.crates import ROOT
 
@@ -27,12 +29,51 @@ def features(*choice: str) -> dict[str, str]:
     return {" ".join(word[:2]): word[-1] for word in words}
 
 
-@pytest.mark.parametrize("package", ["python", "clib", "model", "sim", "trace", "contract"])
+@pytest.mark.parametrize("package", ["python", "clib", "model", "trace", "contract"])
 def test_a_crate_alone_needs_what_all_crates_need(package: str) -> None:
     needs.program("cargo")
     everything = features("--edges=all")
     alone = features(f"--package=birthmark-{package}", "--edges=normal,build")
     assert {name: everything.get(name) for name in alone} == alone
+
+
+ANNEXES = [folder for folder in WORKSPACES if folder != "."]
+
+
+@pytest.mark.parametrize("folder", ANNEXES)
+def test_an_extension_module_needs_what_the_core_needs(folder: str) -> None:
+    needs.program("cargo")
+    everything = features("--edges=all")
+    manifest = f"--manifest-path={folder}/python/Cargo.toml"
+    alone = features(manifest, "--edges=normal,build")
+    assert {name: everything.get(name) for name in alone} == alone
+
+
+def locked(folder: str) -> dict[str, set[str]]:
+    """Return the versions of each library in a workspace's lock."""
+    found: dict[str, set[str]] = {}
+    for package in tomllib.loads((ROOT / folder / "Cargo.lock").read_text())["package"]:
+        found.setdefault(package["name"], set()).add(package["version"])
+    return found
+
+
+@pytest.mark.parametrize("folder", ANNEXES)
+def test_all_workspaces_have_the_same_versions_and_settings(folder: str) -> None:
+    core, own = locked("."), locked(folder)
+    assert {
+        name: own[name] - core[name] for name in own.keys() & core.keys() if own[name] - core[name]
+    } == {}
+    manifests = [tomllib.loads((ROOT / each / "Cargo.toml").read_text()) for each in (".", folder)]
+    every, also = (manifest["workspace"] for manifest in manifests)
+    assert (also["package"], also["lints"]) == (every["package"], every["lints"])
+    libraries = also["dependencies"].items()
+    shared = {name: asked for name, asked in libraries if name in every["dependencies"]}
+    paths = {name for name in shared if name.startswith("birthmark-")}
+    assert {name: every["dependencies"][name] for name in shared.keys() - paths} == {
+        name: shared[name] for name in shared.keys() - paths
+    }
+    for name in ("dev", "release"):
+        assert manifests[0]["profile"][name] == manifests[1]["profile"][name]
 
 
 def test_a_line_of_a_decoder_builds_few_crates_again() -> None:

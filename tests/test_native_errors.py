@@ -7,6 +7,7 @@ import socket
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,26 @@ import birthmark_native as native
 from birthmark.data.replay.schema import MANIFEST
 from birthmark.data.replay.schema import OPERATIONS as REPLAYED
 from birthmark.data.schema import OPERATIONS
+from birthmark.layout_hint import native as layout_native
 from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.research import native as research_native
 from birthmark.research.attached import NFS, System, serve
 from birthmark.research.loads import read_load
 from birthmark.research.papers.nfs_runs import LOCAL
 from birthmark.research.papers.nfs_runs import run as run_benchmark
+from birthmark.storage import native as storage_native
 from birthmark.storage.what_if.server import Server
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 
 Refused = Callable[[Path], object]
+REASONS = {
+    **layout_native.REASONS,
+    **storage_native.REASONS,
+    **research_native.REASONS,
+    **native.REASONS,
+}
 CASES: dict[str, Refused] = {}
 
 BUILTINS = {
@@ -371,12 +381,12 @@ def _(_folder: Path) -> object:
 
 @refused("Refused.NoHint")
 def _(_folder: Path) -> object:
-    return native.Hook(image=image("size0"))
+    return layout_native.Hook(image=image("size0"))
 
 
 @refused("Refused.Oversize")
 def _(_folder: Path) -> object:
-    return native.Hook(image=bytes((16 << 20) + 1))
+    return layout_native.Hook(image=bytes((16 << 20) + 1))
 
 
 def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
@@ -580,52 +590,52 @@ SIZE = 1 << 30
 
 @refused("NoKernel")
 def _(_folder: Path) -> object:
-    return native.layout_geometry("linux", SIZE)
+    return layout_native.layout_geometry("linux", SIZE)
 
 
 @refused("LayoutError.Bytes")
 def _(_folder: Path) -> object:
-    return native.layout_geometry("freebsd48", 1 << 60)
+    return layout_native.layout_geometry("freebsd48", 1 << 60)
 
 
 @refused("Geometry")
 def _(_folder: Path) -> object:
-    return native.layout_geometry("freebsd48", 100)
+    return layout_native.layout_geometry("freebsd48", 100)
 
 
 @refused("RegionError.Beyond")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 0, 2 * SIZE, 0)
+    return layout_native.layout_region("freebsd48", SIZE, 0, 2 * SIZE, 0)
 
 
 @refused("RegionError.Groups")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 0, SIZE - 1, 0)
+    return layout_native.layout_region("freebsd48", SIZE, 0, SIZE - 1, 0)
 
 
 @refused("RegionError.Empty")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 1 << 20, 1, 0)
+    return layout_native.layout_region("freebsd48", SIZE, 1 << 20, 1, 0)
 
 
 @refused("RegionError.Inodes")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd48", SIZE, 0, 1 << 22, 1 << 30)
+    return layout_native.layout_region("freebsd48", SIZE, 0, 1 << 22, 1 << 30)
 
 
 @refused("RegionError.Unmade")
 def _(_folder: Path) -> object:
-    return native.layout_region("freebsd14", SIZE, 1 << 20, 1 << 20, 0)
+    return layout_native.layout_region("freebsd14", SIZE, 1 << 20, 1 << 20, 0)
 
 
-def replay(operations: list[dict[str, Any]] | None = None) -> native.LayoutTrace:
+def replay(operations: list[dict[str, Any]] | None = None) -> layout_native.LayoutTrace:
     rows = pa.Table.from_pylist(operations or [], REPLAYED).to_batches()
-    return native.LayoutTrace(pa.Table.from_pylist([], MANIFEST).to_batches(), rows)
+    return layout_native.LayoutTrace(pa.Table.from_pylist([], MANIFEST).to_batches(), rows)
 
 
 @refused("LayoutError.Column")
 def _(_folder: Path) -> object:
-    return native.LayoutTrace([pa.record_batch({"id": [1]})], [])
+    return layout_native.LayoutTrace([pa.record_batch({"id": [1]})], [])
 
 
 @refused("LayoutError.Allocator")
@@ -646,7 +656,7 @@ def _(_folder: Path) -> object:
 
 @refused("StorageJson")
 def _(folder: Path) -> object:
-    return native.storage_validate(folder / "trace", "{}", "drive.toml")
+    return research_native.storage_validate(folder / "trace", "{}", "drive.toml")
 
 
 @refused("StorageStack")
@@ -654,13 +664,13 @@ def _(_folder: Path) -> object:
     drive = read_drive("barracuda").parameters()
     shape = read_load("P").shape(10) | {"streams": 0}
     asked = {"shape": shape, "seed": 1, "drive": drive, "runs": []}
-    return native.storage_stack(json.dumps(asked))
+    return research_native.storage_stack(json.dumps(asked))
 
 
 def validated(folder: Path, trace: str, **changes: object) -> object:
     (folder / "trace").write_text(trace)
     drive = read_drive("barracuda").parameters() | changes
-    return native.storage_validate(folder / "trace", json.dumps(drive), "drive.toml")
+    return research_native.storage_validate(folder / "trace", json.dumps(drive), "drive.toml")
 
 
 @refused("Drive")
@@ -678,7 +688,7 @@ def replayed(folder: Path, trace: str, issue: str = "open", format_: str | None 
         "order": "fcfs",
         "wrap": False,
     }
-    return native.storage_replay(folder / "trace", json.dumps(asked), "drive.toml")
+    return research_native.storage_replay(folder / "trace", json.dumps(asked), "drive.toml")
 
 
 @refused("BlockTraceError.Empty")
@@ -757,14 +767,14 @@ def _(folder: Path) -> object:
     return validated(folder, "R Hit 1 2 3 86400000000\n" * 60_000)
 
 
-def simulated_server(**changes: object) -> native.StorageServer:
+def simulated_server(**changes: object) -> storage_native.StorageServer:
     described = json.loads(Server().for_simulator()) | changes
-    return native.StorageServer(json.dumps(described), '"open"', 1)
+    return storage_native.StorageServer(json.dumps(described), '"open"', 1)
 
 
 @refused("ServerJson")
 def _(_folder: Path) -> object:
-    return native.StorageServer("{}", '"open"', 1)
+    return storage_native.StorageServer("{}", '"open"', 1)
 
 
 @refused("ServerError.Least")
@@ -817,7 +827,7 @@ def _(_folder: Path) -> object:
 def _(folder: Path) -> object:
     path = folder / "recording"
     path.write_text("something else\n")
-    return native.check_recording(path)
+    return layout_native.check_recording(path)
 
 
 @refused("NoKey")
@@ -905,26 +915,28 @@ def test_each_reason_is_raised_as_its_exception(reason: str, tmp_path: Path) -> 
     with pytest.raises(native.Error) as raised:
         CASES[reason](tmp_path)
     assert raised.value.reason == reason
-    assert type(raised.value) is native.REASONS[reason]
+    assert type(raised.value) is REASONS[reason]
     assert str(raised.value)
 
 
 def test_every_reason_is_raised_here_but_for_defects() -> None:
-    defects = {reason for reason, kind in native.REASONS.items() if kind is native.DefectError}
-    assert set(native.REASONS) == set(CASES) | DEFECTS
+    defects = {reason for reason, kind in REASONS.items() if kind is native.DefectError}
+    assert set(REASONS) == set(CASES) | DEFECTS
     assert defects == DEFECTS - {"Decoder", "LayoutError.Space"}
     assert not DEFECTS & set(CASES)
 
 
 def test_every_exception_is_an_error_and_a_builtin_with_a_description() -> None:
-    kinds = {name: kind for name, kind in vars(native).items() if name.endswith("Error")}
+    modules = (native, layout_native, storage_native, research_native)
+    found = [(module, *item) for module in modules for item in vars(module).items()]
+    kinds = {name: kind for _, name, kind in found if name.endswith("Error")}
     assert set(kinds) == {"Error", *BUILTINS}
     for name, builtin in BUILTINS.items():
         assert issubclass(kinds[name], native.Error)
         assert issubclass(kinds[name], builtin)
         assert kinds[name].__doc__
-        assert kinds[name].__module__ == "birthmark_native"
-    assert set(native.REASONS.values()) <= set(kinds.values())
+        assert kinds[name] is getattr(import_module(kinds[name].__module__), name)
+    assert set(REASONS.values()) <= set(kinds.values())
 
 
 def test_errors_of_the_system_are_os_errors(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Drives: their parameters, in TOML files, for the model of a drive (``native/storage/src/drive``).
+"""Drives: their parameters, in TOML files, for the model in ``storage/simulator/src/drive``.
 
 A name stands for a file of the package; anything that ends in ``.toml`` is a user's file. The keys
 are those of :class:`Drive`.

@@ -1,4 +1,4 @@
-"""A drive's parameters: ``Parameters`` in ``native/storage/src/drive``.
+"""A drive's parameters: ``Parameters`` in ``storage/simulator/src/drive``.
 
 Types are checked here. The native code checks whether the drive is possible, and names the key.
 """

@@ -8,8 +8,8 @@ from typing import Any
 
 from birthmark.data.common.setting_files import read_toml
 from birthmark.layout_hint.disks.drive import Drive
+from birthmark.layout_hint.native import check_drive
 from birthmark.layout_hint.settings import Options
-from birthmark_native import check_drive
 
 DEFAULT = Options().disk
 """The default drive for replaying a layout: one like the thesis's."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-import birthmark_native
 from birthmark.data.common.sizes import size
+from birthmark.layout_hint import native
 
 TABLES_END, MIDDLE, DATA = "tables-end", "middle", "data"
 PLACES = f"{TABLES_END}, {MIDDLE} or {DATA}"
@@ -60,7 +60,7 @@ class Region:
             ValueError: it has neither inodes nor data, or parts of two cylinder groups, or ends
             beyond the last; or its inodes exceed a group, or are initialized after others.
         """
-        found = birthmark_native.layout_region(name, partition, start, length, inodes)
+        found = native.layout_region(name, partition, start, length, inodes)
         return cls(*(end - first for first, end in found))
 
 
@@ -70,7 +70,7 @@ def geometry(name: str, partition: int, journal: bool = False) -> Geometry:
     Raises:
         ValueError: no such geometry, the partition is too small, or the kernel has no journal.
     """
-    found = json.loads(birthmark_native.layout_geometry(name, partition, journal))
+    found = json.loads(native.layout_geometry(name, partition, journal))
     return Geometry(**{field: found[field] for field in Geometry.__dataclass_fields__})
 
 

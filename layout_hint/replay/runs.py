@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import birthmark_native
 from birthmark.data.datasets import row_groups
+from birthmark.layout_hint import native
 from birthmark.layout_hint.replay import hint_sources
 from birthmark.layout_hint.replay.conditions import (
     DEFAULT,
@@ -79,7 +79,7 @@ class Replay:
         self._day, self._settings, self._image = day, settings, image
         self._disk = json.dumps(disk)
         rows = (_batches(day, MANIFEST), _batches(day, OPERATIONS))
-        self._trace = birthmark_native.LayoutTrace(*rows)
+        self._trace = native.LayoutTrace(*rows)
         self._creates = self._trace.creates()
         self._oracle: pa.Array | None = None
         self._of_rules = {rule.name: rule.verdicts(self._creates) for rule in rules}
@@ -95,7 +95,7 @@ class Replay:
         """Run; ``keep`` the counts."""
         return self._outcome(run, self._run(run), keep)
 
-    def _run(self, run: Run) -> birthmark_native.LayoutRun:
+    def _run(self, run: Run) -> native.LayoutRun:
         given, image = self._hints(run)
         return self._trace.run(json.dumps(self._config(run)), given, image, self._disk)
 
@@ -136,7 +136,7 @@ class Replay:
             "nvram": run.nvram,
         }
 
-    def _outcome(self, run: Run, found: birthmark_native.LayoutRun, keep: bool) -> Outcome:
+    def _outcome(self, run: Run, found: native.LayoutRun, keep: bool) -> Outcome:
         counts, summary = found.counts(), json.loads(found.summary)
         if not summary["measured"]:
             raise ValueError(

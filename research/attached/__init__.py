@@ -1,6 +1,6 @@
 """Disks behind a server or on the network: systems, costs of steps, and loads.
 
-``native/storage/src/attached`` serves them.
+``research/simulator/src/attached`` serves them.
 """
 
 from birthmark.research.attached.loads import NFS, WEB, Load, Nfs, Web

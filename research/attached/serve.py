@@ -10,8 +10,8 @@ from typing import Any
 from birthmark.layout_hint.disks import read_drive
 from birthmark.research.attached.loads import NFS, WEB, Load, Nfs
 from birthmark.research.attached.systems import COSTS, Organization, System
+from birthmark.research.native import storage_attached
 from birthmark.research.settings import AttachedOptions
-from birthmark_native import storage_attached
 
 ORGANIZATIONS: tuple[Organization, ...] = ("server_disk", "net_disk")
 """All organizations, in display order."""

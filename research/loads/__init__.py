@@ -1,6 +1,6 @@
 """Random loads in the manner of those of Hsu and Smith, which are not public.
 
-TOML files hold their parameters, for the generator in ``native/storage/src/load``.
+TOML files hold their parameters, for the generator in ``research/simulator/src/load``.
 """
 
 from birthmark.research.loads.load import Load

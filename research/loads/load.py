@@ -1,4 +1,4 @@
-"""Parameters of a load: the ``Shape`` in ``native/storage/src/load``.
+"""Parameters of a load: the ``Shape`` in ``research/simulator/src/load``.
 
 Types are checked here. The native code checks whether the load is possible, and names the key.
 """

@@ -6,6 +6,7 @@ import json
 from random import Random
 from typing import Any
 
+from birthmark.research.native import storage_counts
 from birthmark.research.papers.claims import Figures
 from birthmark.research.papers.nfs_runs import (
     AGED,
@@ -21,7 +22,6 @@ from birthmark.research.papers.nfs_runs import (
     nfs,
     run,
 )
-from birthmark_native import storage_counts
 
 DISKS: tuple[Disk, ...] = ("ide", "scsi")
 SIZE = 256 * MB

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Literal
 
 from birthmark.layout_hint.disks import read_drive
-from birthmark_native import storage_bench, storage_files
+from birthmark.research.native import storage_bench, storage_files
 
 MB = 2**20
 READERS = (1, 2, 4, 8, 16, 32)

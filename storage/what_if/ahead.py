@@ -19,7 +19,7 @@ Policy = Literal[
     "zfetch",
     "zfetch_2_2",
 ]
-"""Kind of read-ahead (native/storage/src/readahead)."""
+"""Kind of read-ahead (storage/simulator/src/readahead)."""
 
 Table = Annotated[str, Field(pattern=r"^(none|[1-9]\d{0,6}/[1-9]\d{0,3}(-lru)?)$")]
 """Where read patterns of files are stored: entries and probes of a table, with ``-lru`` evicting
@@ -49,7 +49,7 @@ _ZFETCH = {
 
 
 def policy(name: Policy, table: str, most: int) -> str | dict[str, Any]:
-    """Return a policy as the simulator takes it (native/storage/src/server/ahead.rs)."""
+    """Return a policy as the simulator takes it (storage/simulator/src/server/ahead.rs)."""
     if name == "none":
         return "none"
     if name == "linux":

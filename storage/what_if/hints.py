@@ -34,7 +34,7 @@ FOLLOWED = POLICIES | {ORACLE: 8}
 
 _BLOCK, _INODE, _INODES = 16 << 10, 128, 8
 """Bytes of a block of the file system and of an inode; one part of so many of a region is inodes
-(native/storage/src/server/places.rs)."""
+(storage/simulator/src/server/places.rs)."""
 _COLUMNS = ["name", "dir_fh", "dir_name", "kind", "mode", "group", "uid", "gid", "client"]
 _COLUMNS += ["died", "writes", "max_size"]
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
+from birthmark.storage.native import StorageReuse
 from birthmark.storage.what_if.columns import CLASSES, UNKNOWN
 from birthmark.storage.what_if.server import BLOCK, WRITE_BACK_NS
-from birthmark_native import StorageReuse
 
 FIRST = np.inf
 """The reuse distance of data that was not touched before."""

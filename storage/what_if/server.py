@@ -105,7 +105,7 @@ class Server(Strict):
         return self
 
     def for_simulator(self) -> str:
-        """Return it in the simulator's notation (native/storage/src/server/parameters.rs)."""
+        """Return it in the simulator's notation (storage/simulator/src/server/parameters.rs)."""
         return json.dumps(
             {
                 "threads": self.threads,

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Floats
+from birthmark.storage.native import StorageServer
 from birthmark.storage.what_if.server import Server
-from birthmark_native import StorageServer
 
 Issue = Literal["open", "dependent"] | dict[Literal["outstanding"], int]
 """When calls come: as captured; as their callers wait for answers; or a constant number at once."""

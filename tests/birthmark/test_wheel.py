@@ -89,7 +89,7 @@ def built(folder: Path) -> Path:
     zig's in anything that they use: otherwise they are not linked.
     """
     target, programs = folder / "target", folder / "programs"
-    crates.reuse(target, without="birthmark-python")
+    crates.reuse(target, without="python")
     programs.mkdir()
     (programs / "cc").symlink_to(ROOT / "native/python/manylinux-cc")
     own = {"PIP": f"{sys.executable} -m pip", "ZIG": f"{sys.executable} -m ziglang"}

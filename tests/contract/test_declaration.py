@@ -17,7 +17,7 @@ from tests import crates
 pytestmark = pytest.mark.deep
 
 ROOT = Path(__file__).parents[2]
-CRATES = ("native", "layout_hint")
+CRATES = ("native", "layout_hint", "storage")
 PACKAGES = ("birthmark", "birthmark_native", "data", "features", "predictor", "training", "serving")
 
 BEFORE_CLIENT = "Kind::Text { most: 255 }"
@@ -93,6 +93,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         shutil.copytree(ROOT / folder, copy / folder, symlinks=True, ignore=beside)
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copy(ROOT / name, copy)
+    shutil.copytree(ROOT / ".cargo", copy / ".cargo")
     declared = copy / "native" / "contract" / "src" / "create.rs"
     text = declared.read_text()
     assert BEFORE_CLIENT in text
@@ -160,9 +161,9 @@ def test_a_member_that_the_helper_sends_must_be_declared(sources: Path) -> None:
     check = ["cargo", "check", "--quiet", "--package", "birthmark-hintd"]
     target = {"CARGO_TARGET_DIR": str(sources / "target")}
     try:
-        assert run(check, sources, **target).returncode == 0
+        assert run(check, sources / "layout_hint", **target).returncode == 0
         declared.write_text(text.replace('name: "uid"', 'name: "owner"'))
-        failed = run(check, sources, **target)
+        failed = run(check, sources / "layout_hint", **target)
     finally:
         declared.write_text(text)
     assert failed.returncode != 0

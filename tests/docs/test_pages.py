@@ -23,6 +23,7 @@ from birthmark.training.config import (
     Training,
     read_config,
 )
+from docs.imports import members
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -252,10 +253,9 @@ def test_exactly_the_direct_dependencies_are_listed() -> None:
         *extra["dask"],
         *extra["dev"],
     ]
-    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
     crates = {
         crate
-        for member in workspace["members"]
+        for member in members()
         if member not in ("layout_hint/hintd", "native/tap")
         for crate in crates_of(member)
     }

@@ -8,16 +8,15 @@ from typing import Any
 
 import pyarrow as pa
 
-import birthmark_native
 from birthmark.data.replay.schema import MANIFEST, OPERATIONS
-from birthmark_native.results import AskedCreate
+from birthmark.layout_hint import AskedCreate, native
 
 SECOND = 1_000_000
 
 
 def trace(
     operations: list[dict[str, Any]], manifest: list[dict[str, Any]] | None = None
-) -> birthmark_native.LayoutTrace:
+) -> native.LayoutTrace:
     """Return a build; ``time`` is in seconds, and other members have common values."""
     rows = []
     for place, row in enumerate(operations):
@@ -27,19 +26,19 @@ def trace(
     for row in manifest or []:
         path = {"path": row["name"], "invented": False, "parent": 0, "kind": "file"}
         names.append(path | row)
-    return birthmark_native.LayoutTrace(
+    return native.LayoutTrace(
         pa.Table.from_pylist(names, MANIFEST).to_batches(),
         pa.Table.from_pylist(rows, OPERATIONS).to_batches(),
     )
 
 
 def run(
-    trace: birthmark_native.LayoutTrace,
+    trace: native.LayoutTrace,
     hints: list[int] | None = None,
     image: bytes | None = None,
     service: Callable[[AskedCreate, float], int] | None = None,
     **config: Any,
-) -> tuple[dict[str, Any], dict[int, tuple[int, int]], birthmark_native.LayoutRun]:
+) -> tuple[dict[str, Any], dict[int, tuple[int, int]], native.LayoutRun]:
     """Replay at the trace's own pace from its start; return summary, counts per block, and run."""
     given = {"pace": "trace", "warmup_seconds": 0, "operation_us": 0, **config}
     array = None if hints is None else pa.array(hints, pa.uint8())

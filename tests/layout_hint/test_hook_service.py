@@ -15,8 +15,9 @@ import pytest
 
 from benchmarks.hint_service import HintService
 from birthmark.features import CREATES
-from birthmark_native import Hook, ImageError, TableError
-from birthmark_native.results import AskedCreate
+from birthmark.layout_hint import AskedCreate
+from birthmark.layout_hint.native import Hook
+from birthmark_native import ImageError, TableError
 from tests.serving.services import publish, served, settings_for
 from tests.waiting import eventually
 

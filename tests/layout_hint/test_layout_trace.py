@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import birthmark_native
 from birthmark.data.replay.build import build
+from birthmark.layout_hint import native
 from tests.layout_hint.replays import create, later, read, remove, run, trace, write
 
 KB = 1024
@@ -210,7 +210,7 @@ def test_hinted_files_are_in_the_region_as_far_as_the_policy_follows() -> None:
 @pytest.mark.parametrize("geometry", ["freebsd14", "freebsd15"])
 def test_a_region_where_the_journal_lies_has_no_room_and_one_behind_it_has(geometry: str) -> None:
     rows = [create(0, b"f", 1), write(0, 1, 0, 2 * BLOCK), later(100)]
-    sizes = json.loads(birthmark_native.layout_geometry(geometry, 40 * GIB, True))
+    sizes = json.loads(native.layout_geometry(geometry, 40 * GIB, True))
     made: dict[str, Any] = {"geometry": geometry, "bytes": 40 * GIB, "journal": True, "policy": 1}
 
     def placed(fragment: int) -> tuple[int, int]:
@@ -227,7 +227,7 @@ def test_freebsd_48_has_no_journal() -> None:
     with pytest.raises(ValueError, match=r"journal: FreeBSD 4\.8 has none"):
         run(trace([later(0)]), journal=True)
     with pytest.raises(ValueError, match=r"journal: FreeBSD 4\.8 has none"):
-        birthmark_native.layout_geometry("freebsd48", 40 * GIB, True)
+        native.layout_geometry("freebsd48", 40 * GIB, True)
 
 
 def test_another_seed_puts_directories_elsewhere_and_the_same_seed_does_not() -> None:
@@ -285,19 +285,19 @@ def test_a_configuration_that_cannot_be_is_refused() -> None:
 
 
 def test_the_sizes_of_a_file_system_are_those_of_newfs() -> None:
-    sizes = json.loads(birthmark_native.layout_geometry("freebsd48", 40 * GIB))
+    sizes = json.loads(native.layout_geometry("freebsd48", 40 * GIB))
     assert (sizes["fpg"], sizes["ipg"], sizes["groups"]) == (91136, 22400, 231)
     assert (sizes["iblkno"], sizes["dblkno"]) == (24, 1424)
     with pytest.raises(ValueError, match="freebsd48"):
-        birthmark_native.layout_geometry("ext4", GIB)
+        native.layout_geometry("ext4", GIB)
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> birthmark_native.LayoutTrace:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> native.LayoutTrace:
     folder = tmp_path_factory.mktemp("sample")
     build([Path("data/samples/day1.parquet")], folder / "build")
     tables = [pq.read_table(folder / "build" / f"{n}.parquet") for n in ("manifest", "operations")]
-    return birthmark_native.LayoutTrace(*(table.to_batches() for table in tables))
+    return native.LayoutTrace(*(table.to_batches() for table in tables))
 
 
 @pytest.mark.deep

@@ -71,7 +71,7 @@ def placed(geometry: tuple[int, ...], files: list[tuple[int, bool, int]]) -> lis
     command = ["cargo", "run", "--quiet", "--locked", "--package", "birthmark-sim"]
     command += ["--example", "place", "--", *map(str, geometry)]
     lines = (f"{inode} {int(directory)} {size}\n" for inode, directory, size in files)
-    given = {"input": "".join(lines), "text": True, "cwd": CHECKOUT}
+    given = {"input": "".join(lines), "text": True, "cwd": CHECKOUT / "layout_hint"}
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, **given).stdout.splitlines()
 
 

@@ -1,4 +1,4 @@
-//! The exceptions of `birthmark.layout_hint._native`, and the exception for each error of the crates.
+//! The exceptions of `birthmark.layout_hint.native`, and the exception for each error of the crates.
 
 use arrow_schema::ArrowError;
 use birthmark_columns::ColumnError;
@@ -14,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 exceptions! {
-    "birthmark.layout_hint._native" ERROR;
+    "birthmark.layout_hint.native" ERROR;
     GEOMETRY "GeometryError" (PyValueError)
         "A file system or a region of it cannot have these sizes.";
     LAYOUT "LayoutError" (PyValueError)

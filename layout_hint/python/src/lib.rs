@@ -1,4 +1,4 @@
-//! The extension module `birthmark.layout_hint._native`: convert, call, wrap. `_native.pyi` beside it documents it for Python.
+//! The extension module `birthmark.layout_hint.native`: convert, call, wrap. `native.pyi` beside it documents it for Python.
 
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -10,7 +10,7 @@ mod layout;
 mod recording;
 
 #[pyo3::pymodule]
-mod _native {
+mod native {
     use super::errors;
     use pyo3::prelude::*;
 

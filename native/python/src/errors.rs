@@ -2,7 +2,7 @@
 
 use arrow_schema::ArrowError;
 use birthmark_columns::ColumnError;
-pub use birthmark_extension::errors::{system, Cause, BROKEN, NULLS, WRONG_TYPE};
+pub use birthmark_extension::errors::{system, Cause};
 use birthmark_extension::{exceptions, raised, raised_at, reasons, single, variants};
 use birthmark_image::ImageError;
 use birthmark_learn::certainty::CertaintyError;
@@ -132,9 +132,12 @@ reasons! {
     OTHER_LEVELS "OtherLevels" CERTAINTY;
     NO_BYTES "NoBytes" IMAGE;
     NO_CERTAINTY "NoCertainty" STATE;
+    NULLS "Nulls" ARGUMENT;
+    WRONG_TYPE "Type" TYPE;
     CLOSED "Closed" STATE;
     ENDED "Ended" STATE;
     NOT_YET "NotYet" STATE;
+    BROKEN "Broken" DEFECT;
 }
 
 single! {
@@ -153,8 +156,7 @@ impl Raised for DecodeError {
 
 /// Adds the exceptions and `REASONS`.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let shared = [&NULLS, &WRONG_TYPE, &BROKEN];
-    let others = OTHERS.iter().copied().chain(shared).map(|reason| (reason.word, reason.exception));
+    let others = OTHERS.iter().map(|reason| (reason.word, reason.exception));
     birthmark_extension::errors::register(
         module,
         EXCEPTIONS,

@@ -1,4 +1,4 @@
-//! The exceptions of `birthmark.research._native`, and the exception for each error of the crates.
+//! The exceptions of `birthmark.research.native`, and the exception for each error of the crates.
 
 use birthmark_extension::errors::Exception;
 pub use birthmark_extension::errors::{system, BROKEN};
@@ -14,7 +14,7 @@ use birthmark_storage::drive::{OutsideError, ParameterError};
 use pyo3::prelude::*;
 
 /// A drive, a server or a trace is invalid; declared beside the drives' parameters.
-static STORAGE: Exception = Exception::of("birthmark.layout_hint._native", "StorageError");
+static STORAGE: Exception = Exception::of("birthmark.layout_hint.native", "StorageError");
 
 raised!();
 raised_at!();

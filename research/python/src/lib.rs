@@ -1,4 +1,4 @@
-//! The extension module `birthmark.research._native`: convert, call, wrap. `_native.pyi` beside it documents it for Python.
+//! The extension module `birthmark.research.native`: convert, call, wrap. `native.pyi` beside it documents it for Python.
 
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -12,7 +12,7 @@ mod theory;
 mod validate;
 
 #[pyo3::pymodule]
-mod _native {
+mod native {
     use super::errors;
     use pyo3::prelude::*;
 

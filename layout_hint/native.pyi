@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import final
+from typing import Self, final
 
 import pyarrow as pa
 
+from birthmark.layout_hint import AskedCreate
 from birthmark_native import Error
 
 REASONS: dict[str, type[Error]]
@@ -14,7 +15,7 @@ class GeometryError(Error, ValueError):
     """A file system or a region of it cannot have these sizes."""
 
 class LayoutError(Error, ValueError):
-    """A replay of a layout has an invalid configuration."""
+    """A simulation of a layout has an invalid configuration."""
 
 class StorageError(Error, ValueError):
     """A drive or a trace is invalid, or the drive cannot serve the trace."""

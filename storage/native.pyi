@@ -32,7 +32,10 @@ class StorageServer:
         """
 
     def finish(self) -> str:
-        """Serve what is left; return JSON, ``Outcome`` of storage/simulator/src/server/measured.rs."""
+        """Serve what is left; return JSON.
+
+        ``Outcome`` in ``storage/simulator/src/server/measured.rs`` has the members.
+        """
 
     def each(self) -> tuple[pa.UInt64Array, pa.UInt64Array, pa.UInt64Array]:
         """Return of each call when it came, its latency, and bytes that it waited for on disks.
