@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
-from collections.abc import Callable
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +13,11 @@ import pyarrow as pa
 import pytest
 
 import birthmark_native as native
-from birthmark.data.replay.schema import MANIFEST
-from birthmark.data.replay.schema import OPERATIONS as REPLAYED
 from birthmark.data.schema import OPERATIONS
-from birthmark.layout_hint import native as layout_native
-from birthmark.layout_hint.disks import read_drive
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark.research import native as research_native
-from birthmark.research.attached import NFS, System, serve
-from birthmark.research.loads import read_load
-from birthmark.research.papers.nfs_runs import LOCAL
-from birthmark.research.papers.nfs_runs import run as run_benchmark
-from birthmark.storage import native as storage_native
-from birthmark.storage.what_if.server import Server
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
-
-Refused = Callable[[Path], object]
-REASONS = {
-    **layout_native.REASONS,
-    **storage_native.REASONS,
-    **research_native.REASONS,
-    **native.REASONS,
-}
-CASES: dict[str, Refused] = {}
+from tests.refusals import Refusals
 
 BUILTINS = {
     "TraceError": ValueError,
@@ -48,10 +27,6 @@ BUILTINS = {
     "RuleError": ValueError,
     "ForestError": ValueError,
     "CertaintyError": ValueError,
-    "GeometryError": ValueError,
-    "LayoutError": ValueError,
-    "StorageError": ValueError,
-    "RecordingError": ValueError,
     "InvalidRequestError": ValueError,
     "ArgumentError": ValueError,
     "ArrayTypeError": TypeError,
@@ -66,23 +41,11 @@ DEFECTS = {
     "ComponentError.Arrow",
     "Decoder",  # no format has errors without names here
     "HistoryError.Arrow",
-    "LayoutError.Arrow",
-    "LayoutError.Space",  # the checks of the sizes leave room for it
     "LivesError.Arrow",
     "TraceError.Arrow",
 }
-"""Self-contradictions of the module, which no known input causes."""
-
-
-def refused(reason: str) -> Callable[[Refused], Refused]:
-    """Register a function as the one that is refused for a reason."""
-
-    def keep(case: Refused) -> Refused:
-        assert reason not in CASES
-        CASES[reason] = case
-        return case
-
-    return keep
+HUGE = {"ComponentError.Long", "HistoryError.Long", "SpillError.Record"}
+refused = Refusals(native, DEFECTS, huge=HUGE)
 
 
 def words(*values: str) -> pa.DictionaryArray:
@@ -379,16 +342,6 @@ def _(_folder: Path) -> object:
     return native.Image(sealed(image(), STEPS_AT, 1))
 
 
-@refused("Refused.NoHint")
-def _(_folder: Path) -> object:
-    return layout_native.Hook(image=image("size0"))
-
-
-@refused("Refused.Oversize")
-def _(_folder: Path) -> object:
-    return layout_native.Hook(image=bytes((16 << 20) + 1))
-
-
 def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
     content = pa.array(list(image()), pa.uint8())
     model = ("v", "rules", "bounded")
@@ -585,249 +538,9 @@ def _(_folder: Path) -> object:
     return native.Certainty(described(1, [])).answer([pa.array([0], pa.uint8())])
 
 
-SIZE = 1 << 30
-
-
-@refused("NoKernel")
-def _(_folder: Path) -> object:
-    return layout_native.layout_geometry("linux", SIZE)
-
-
-@refused("LayoutError.Bytes")
-def _(_folder: Path) -> object:
-    return layout_native.layout_geometry("freebsd48", 1 << 60)
-
-
-@refused("Geometry")
-def _(_folder: Path) -> object:
-    return layout_native.layout_geometry("freebsd48", 100)
-
-
-@refused("RegionError.Beyond")
-def _(_folder: Path) -> object:
-    return layout_native.layout_region("freebsd48", SIZE, 0, 2 * SIZE, 0)
-
-
-@refused("RegionError.Groups")
-def _(_folder: Path) -> object:
-    return layout_native.layout_region("freebsd48", SIZE, 0, SIZE - 1, 0)
-
-
-@refused("RegionError.Empty")
-def _(_folder: Path) -> object:
-    return layout_native.layout_region("freebsd48", SIZE, 1 << 20, 1, 0)
-
-
-@refused("RegionError.Inodes")
-def _(_folder: Path) -> object:
-    return layout_native.layout_region("freebsd48", SIZE, 0, 1 << 22, 1 << 30)
-
-
-@refused("RegionError.Unmade")
-def _(_folder: Path) -> object:
-    return layout_native.layout_region("freebsd14", SIZE, 1 << 20, 1 << 20, 0)
-
-
-def replay(operations: list[dict[str, Any]] | None = None) -> layout_native.LayoutTrace:
-    rows = pa.Table.from_pylist(operations or [], REPLAYED).to_batches()
-    return layout_native.LayoutTrace(pa.Table.from_pylist([], MANIFEST).to_batches(), rows)
-
-
-@refused("LayoutError.Column")
-def _(_folder: Path) -> object:
-    return layout_native.LayoutTrace([pa.record_batch({"id": [1]})], [])
-
-
-@refused("LayoutError.Allocator")
-def _(_folder: Path) -> object:
-    return replay([]).run('{"allocator": "nothing"}', None, None)
-
-
-@refused("LayoutError.Row")
-def _(_folder: Path) -> object:
-    create = {"seq": 0, "time": 0, "op": "create", "status": 0, "id": 0, "new_id": 1}
-    return replay([create | {"name": b"a/b"}])
-
-
-@refused("Json")
-def _(_folder: Path) -> object:
-    return replay().run("{")
-
-
-@refused("StorageJson")
-def _(folder: Path) -> object:
-    return research_native.storage_validate(folder / "trace", "{}", "drive.toml")
-
-
-@refused("StorageStack")
-def _(_folder: Path) -> object:
-    drive = read_drive("barracuda").parameters()
-    shape = read_load("P").shape(10) | {"streams": 0}
-    asked = {"shape": shape, "seed": 1, "drive": drive, "runs": []}
-    return research_native.storage_stack(json.dumps(asked))
-
-
-def validated(folder: Path, trace: str, **changes: object) -> object:
-    (folder / "trace").write_text(trace)
-    drive = read_drive("barracuda").parameters() | changes
-    return research_native.storage_validate(folder / "trace", json.dumps(drive), "drive.toml")
-
-
-@refused("Drive")
-def _(folder: Path) -> object:
-    return validated(folder, "R Hit 1 2 3 4", rpm=0)
-
-
-def replayed(folder: Path, trace: str, issue: str = "open", format_: str | None = None) -> object:
-    (folder / "trace").write_text(trace)
-    asked = {
-        "drive": read_drive("barracuda").parameters(),
-        "sector_bytes": 512,
-        "format": format_,
-        "issue": {issue: {"faster": 1}},
-        "order": "fcfs",
-        "wrap": False,
-    }
-    return research_native.storage_replay(folder / "trace", json.dumps(asked), "drive.toml")
-
-
-@refused("BlockTraceError.Empty")
-def _(folder: Path) -> object:
-    return replayed(folder, "")
-
-
-@refused("BlockTraceError.Line")
-def _(folder: Path) -> object:
-    return replayed(folder, "0,a,R,0,512\n0,a,R,0,0\n")
-
-
-@refused("BlockTraceError.Unknown")
-def _(folder: Path) -> object:
-    return replayed(folder, "neither\n")
-
-
-@refused("SrtError.Header")
-def _(folder: Path) -> object:
-    return replayed(folder, "no header\n", format_="srt")
-
-
-@refused("SrtError.Record")
-def _(folder: Path) -> object:
-    return replayed(folder, "sectorsize = 512,\fnone", format_="srt")
-
-
-@refused("ReplayError.Outside")
-def _(folder: Path) -> object:
-    return replayed(folder, "0,a,R,9999999999999,512\n")
-
-
-@refused("ReplayError.Untimed")
-def _(folder: Path) -> object:
-    return replayed(folder, "0,a,R,0,512\n", "dependent")
-
-
-@refused("ReplayError.Empty")
-def _(folder: Path) -> object:
-    return replayed(folder, "time,stream,rw,byte,length\n")
-
-
-@refused("AuspexError.Line")
-def _(folder: Path) -> object:
-    (folder / "trace").write_text("neither\n")
-    return serve(System(), folder / "trace")
-
-
-@refused("AttachedError.Value")
-def _(_folder: Path) -> object:
-    return serve(System(disks=0), NFS, requests=1)
-
-
-@refused("StorageSetup")
-def _(_: Path) -> object:
-    return run_benchmark("ide", 1, LOCAL, partition=5)
-
-
-@refused("MeasuredError.Line")
-def _(folder: Path) -> object:
-    return validated(folder, "R Hit 1 2 3")
-
-
-@refused("MeasuredError.Empty")
-def _(folder: Path) -> object:
-    return validated(folder, "")
-
-
-@refused("LoopError.Outside")
-def _(folder: Path) -> object:
-    return validated(folder, "R Hit 4110000 1 3 4")
-
-
-@refused("LoopError.Late")
-def _(folder: Path) -> object:
-    return validated(folder, "R Hit 1 2 3 86400000000\n" * 60_000)
-
-
-def simulated_server(**changes: object) -> storage_native.StorageServer:
-    described = json.loads(Server().for_simulator()) | changes
-    return storage_native.StorageServer(json.dumps(described), '"open"', 1)
-
-
-@refused("ServerJson")
-def _(_folder: Path) -> object:
-    return storage_native.StorageServer("{}", '"open"', 1)
-
-
-@refused("ServerError.Least")
-def _(_folder: Path) -> object:
-    return simulated_server(threads=0)
-
-
-@refused("ServerError.Warm")
-def _(_folder: Path) -> object:
-    return simulated_server(warm=2.0)
-
-
-@refused("ServerError.Region")
-def _(_folder: Path) -> object:
-    disks = json.loads(Server().for_simulator())["disks"]
-    return simulated_server(disks=disks | {"region": 1 << 30})
-
-
-@refused("ServerError.Classes")
-def _(_folder: Path) -> object:
-    return simulated_server(work=[])
-
-
-@refused("ServerError.Work")
-def _(_folder: Path) -> object:
-    return simulated_server(work=[{"quantiles": [], "per_byte": 0.0}] * 12)
-
-
-@refused("Calls")
-def _(_folder: Path) -> object:
-    return simulated_server().feed(pa.RecordBatch.from_pydict({"at": pa.array([1], pa.uint64())}))
-
-
-@refused("NoVerdicts")
-def _(_folder: Path) -> object:
-    return replay().run("{}", pa.array([1], pa.uint8()))
-
-
-@refused("TwoSources")
-def _(_folder: Path) -> object:
-    return replay().run("{}", pa.array([], pa.uint8()), image())
-
-
 @refused("Request")
 def _(_folder: Path) -> object:
     return answerer([]).json(b'[{"nme": "a"}]')
-
-
-@refused("Recording")
-def _(folder: Path) -> object:
-    path = folder / "recording"
-    path.write_text("something else\n")
-    return layout_native.check_recording(path)
 
 
 @refused("NoKey")
@@ -903,40 +616,26 @@ def _(_folder: Path) -> object:
     return native.Sample(pa.array([1, 2, 3], pa.uint8()), pa.array([True, False]), 2)
 
 
-HUGE = {"ComponentError.Long", "HistoryError.Long", "SpillError.Record"}
-"""Cases that need more memory or time than a quick test may."""
-
-
-@pytest.mark.parametrize(
-    "reason",
-    [pytest.param(each, marks=[pytest.mark.deep] * (each in HUGE)) for each in sorted(CASES)],
-)
+@refused.each()
 def test_each_reason_is_raised_as_its_exception(reason: str, tmp_path: Path) -> None:
-    with pytest.raises(native.Error) as raised:
-        CASES[reason](tmp_path)
-    assert raised.value.reason == reason
-    assert type(raised.value) is REASONS[reason]
-    assert str(raised.value)
+    refused.check(reason, tmp_path)
 
 
 def test_every_reason_is_raised_here_but_for_defects() -> None:
-    defects = {reason for reason, kind in REASONS.items() if kind is native.DefectError}
-    assert set(REASONS) == set(CASES) | DEFECTS
-    assert defects == DEFECTS - {"Decoder", "LayoutError.Space"}
-    assert not DEFECTS & set(CASES)
+    refused.check_completeness()
+    raised = native.REASONS.items()
+    assert {each for each, kind in raised if kind is native.DefectError} == DEFECTS - {"Decoder"}
 
 
 def test_every_exception_is_an_error_and_a_builtin_with_a_description() -> None:
-    modules = (native, layout_native, storage_native, research_native)
-    found = [(module, *item) for module in modules for item in vars(module).items()]
-    kinds = {name: kind for _, name, kind in found if name.endswith("Error")}
+    kinds = {name: kind for name, kind in vars(native).items() if name.endswith("Error")}
     assert set(kinds) == {"Error", *BUILTINS}
     for name, builtin in BUILTINS.items():
         assert issubclass(kinds[name], native.Error)
         assert issubclass(kinds[name], builtin)
         assert kinds[name].__doc__
-        assert kinds[name] is getattr(import_module(kinds[name].__module__), name)
-    assert set(REASONS.values()) <= set(kinds.values())
+        assert kinds[name].__module__ == "birthmark_native"
+    assert set(native.REASONS.values()) <= set(kinds.values())
 
 
 def test_errors_of_the_system_are_os_errors(tmp_path: Path) -> None:
