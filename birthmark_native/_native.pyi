@@ -795,6 +795,9 @@ class Trace:
         and the highest version of NFS that a server offered when it refused another, or ``None``).
         """
 
+def operations_schema() -> pa.Schema:
+    """Return the schema of the operations table (``native/trace/src/schema.rs``)."""
+
 OPS: list[str]
 """The words of the column ``op`` of the operations table, NFS version 3's first."""
 

@@ -3,11 +3,11 @@
 use super::arrays::Batch;
 use super::errors::{raise_at, BROKEN, NOT_YET};
 use arrow_array::RecordBatch;
-use arrow_pyarrow::PyArrowType;
+use arrow_pyarrow::{PyArrowType, ToPyArrow};
 use birthmark_trace::decoder::DecoderCounts;
 use birthmark_trace::join::{Counts, Tally};
 use birthmark_trace::quarantine::Damaged;
-use birthmark_trace::schema::Op;
+use birthmark_trace::schema::{self, Op};
 use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
 use crossbeam_channel::{bounded, Receiver};
 use pyo3::prelude::*;
@@ -164,6 +164,11 @@ impl PyTrace {
             }
         }
     }
+}
+
+#[pyfunction]
+pub fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    schema::operations().to_pyarrow(py)
 }
 
 /// Converts damaged records for Python.

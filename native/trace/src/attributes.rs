@@ -151,9 +151,10 @@ mod tests {
     #[test]
     fn the_columns_of_an_entry_hold_what_those_of_the_object_do() {
         use crate::schema::{COLUMNS, ENTRY_COLUMNS};
-        let name = |column: EntryColumn| ENTRY_COLUMNS[column as usize].1;
-        for (column, text, ..) in COLUMNS {
-            let own = attributes(Subject::Object).any(|of| of == *column).then_some(*text);
+        let name = |column: EntryColumn| ENTRY_COLUMNS[column as usize].name;
+        for (column, declared) in Column::ALL.iter().zip(COLUMNS) {
+            let text = declared.name;
+            let own = attributes(Subject::Object).any(|of| of == *column).then_some(text);
             assert_eq!(of_entry(*column).map(name), own, "{text}");
         }
     }

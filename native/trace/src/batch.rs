@@ -290,10 +290,10 @@ impl Open {
             number,
             before,
             rows: 0,
-            columns: COLUMNS.iter().map(|(_, _, kind, _)| builder(*kind)).collect(),
+            columns: COLUMNS.iter().map(|column| builder(column.kind)).collect(),
             gids: Vec::new(),
             gid_lists: Lists::default(),
-            entries: ENTRY_COLUMNS.iter().map(|(_, _, kind, _)| builder(*kind)).collect(),
+            entries: ENTRY_COLUMNS.iter().map(|column| builder(column.kind)).collect(),
             entry_lists: Lists::default(),
             text: 0,
         }
@@ -365,7 +365,8 @@ impl Open {
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(COLUMNS.len() + 2);
         // columns that no row set share an array by kind
         let mut unset = HashMap::new();
-        for (&(column, _, kind, _), builder) in COLUMNS.iter().zip(self.columns) {
+        for (&column, builder) in Column::ALL.iter().zip(self.columns) {
+            let kind = column.kind();
             let words = if column == Column::Op { &ops } else { &transports };
             let null = || new_null_array(&kind.data_type(), rows);
             arrays.push(match builder.valid.is_empty() {
@@ -380,9 +381,9 @@ impl Open {
         arrays.push(self.gid_lists.finish(schema::gid_item(), gids, rows)?);
         let count = self.entry_lists.items();
         let entries = ENTRY_COLUMNS.iter().zip(self.entries);
-        let children = entries.map(|(&(_, _, kind, _), builder)| match builder.valid.is_empty() {
-            true => new_null_array(&kind.data_type(), count),
-            false => builder.finish(kind, count, &ops),
+        let children = entries.map(|(column, builder)| match builder.valid.is_empty() {
+            true => new_null_array(&column.kind.data_type(), count),
+            false => builder.finish(column.kind, count, &ops),
         });
         let (fields, children) = (schema::entry_fields(), children.collect());
         let entries = StructArray::try_new_with_length(fields, children, None, count)?;

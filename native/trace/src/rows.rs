@@ -94,8 +94,8 @@ impl<'a> Rows<'a> {
     pub fn new(batch: &'a RecordBatch) -> Result<Rows<'a>, ColumnError> {
         let mut columns = Vec::with_capacity(COLUMNS.len());
         let source = Source::Batch(batch);
-        for &(_, name, kind, required) in COLUMNS {
-            columns.push(values(&source, name, kind, required)?);
+        for column in COLUMNS {
+            columns.push(values(&source, column.name, column.kind, column.required)?);
         }
         let (gids, entries) = (gids(&source)?, entries(&source)?);
         Ok(Rows { columns, entries, gids, count: batch.num_rows() })
@@ -178,7 +178,8 @@ fn entries<'a>(source: &Source<'a>) -> Result<Option<Entries<'a>>, ColumnError> 
     };
     let wrong = || source.wrong("entries", lists.values(), "Struct");
     let items = Source::Entries(lists.values().as_struct_opt().ok_or_else(wrong)?);
-    let columns = ENTRY_COLUMNS.iter().map(|&(_, name, kind, _)| values(&items, name, kind, false));
+    let columns =
+        ENTRY_COLUMNS.iter().map(|column| values(&items, column.name, column.kind, false));
     Ok(Some((lists, columns.collect::<Result<_, _>>()?)))
 }
 

@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
             }
         };
         self.plain &= !self.out.entry_has(column);
-        match ENTRY_COLUMNS[column as usize].2 {
+        match ENTRY_COLUMNS[column as usize].kind {
             Kind::Bytes => {
                 let mut text = Vec::new();
                 self.plain &= bytes(value, column == EntryColumn::Name, &mut text)?;

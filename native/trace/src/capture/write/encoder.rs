@@ -67,7 +67,7 @@ impl<'a> Encoder<'a> {
         self.words.put(&[shown.into()]);
         for column in ENTRY.into_iter().filter(|_| shown) {
             let value = entry.number(column).unwrap_or_default();
-            put(&mut self.words, ENTRY_COLUMNS[column as usize].2, value);
+            put(&mut self.words, ENTRY_COLUMNS[column as usize].kind, value);
         }
         let handle = entry.bytes(EntryColumn::Fh);
         self.words.put(&[handle.is_some().into()]);

@@ -151,6 +151,6 @@ fn a_batch_that_lacks_a_column_is_refused_by_its_name() {
     let rows = seen.rows.project(&most).unwrap();
     let mut writer = CaptureWriter::new(Vec::new(), false).unwrap();
     let error = writer.write(&rows).unwrap_err().to_string();
-    let first = crate::schema::COLUMNS[Column::Time as usize].1;
+    let first = crate::schema::COLUMNS[Column::Time as usize].name;
     assert_eq!(error, format!("operations: column {first:?} is missing"));
 }

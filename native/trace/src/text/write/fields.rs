@@ -138,7 +138,7 @@ impl Fields<'_> {
 
     fn entry(&mut self, entry: usize, v: &impl Values) {
         for column in ENTRY {
-            let key = ENTRY_COLUMNS[column as usize].1;
+            let key = ENTRY_COLUMNS[column as usize].name;
             if let Some(number) = v.entry_number(entry, column) {
                 self.entry_key(key, entry);
                 print::hex(self.out, number);
@@ -155,7 +155,7 @@ impl Fields<'_> {
         for (attribute, column) in others {
             if let Some(number) = v.entry_number(entry, column) {
                 self.entry_key(attribute.key(), entry);
-                self.plain(ENTRY_COLUMNS[column as usize].2, number);
+                self.plain(ENTRY_COLUMNS[column as usize].kind, number);
             }
         }
     }
