@@ -143,7 +143,7 @@ def config_of(section: str) -> Any:
             context.default_map = found and found.model_dump(exclude_unset=True)
         return path
 
-    help = f"TOML file of the site's settings: its section [{section}] is used"
+    help = f"TOML file of the site's settings; its section {section} is used"
     return typer.Option(envvar=CONFIG, is_eager=True, callback=read, help=help)
 
 

@@ -34,12 +34,9 @@ class SiteFile(Sections):
         shared = {"serve": {}, **tables}
         for (section, name), (source, key) in SHARED.items():
             own, other = shared.get(section), shared.get(source)
-            if (
-                isinstance(own, dict)
-                and isinstance(other, dict)
-                and isinstance(other.get(key), str)
-            ):
-                shared[section] = {name: other[key], **own}
+            fact = other.get(key) if isinstance(other, dict) else None
+            if isinstance(own, dict) and isinstance(fact, str):  # else its own section is refused
+                shared[section] = {name: fact, **own}
         return shared
 
 

@@ -34,7 +34,7 @@ Matched = Literal["uid", "gid", "client", "dir_name"]
 """Columns besides the name in which a prediction and a life can be required to agree."""
 
 
-File = TypeVar("File", bound="Sections")
+_File = TypeVar("_File", bound="Sections")
 
 
 class ConfigError(InvalidError):
@@ -253,7 +253,7 @@ class Account(Strict):
 
 
 class Examined(Account):
-    """Settings of `birthmark doctor` beyond the nightly run's configuration."""
+    """Settings of `birthmark doctor` beyond the site's configuration."""
 
     service: bool = Field(default=True, description="check the service, too")
     units: Path = Field(
@@ -373,7 +373,7 @@ class Config(Sections):
         return [*self.traces.files, *(glob for server in self.servers for glob in server.files)]
 
 
-def read_sections(path: Path, model: type[File]) -> File:
+def read_sections(path: Path, model: type[_File]) -> _File:
     """Read and check the configuration file at `path`; raise `ConfigError` if it is not one.
 
     Relative paths are resolved against its directory. No code of the user is imported.
@@ -386,7 +386,7 @@ def read_sections(path: Path, model: type[File]) -> File:
         raise ConfigError(error.reasons) from error
 
 
-def read_config(path: Path, model: type[File] = Config) -> File:  # type: ignore[assignment]
+def read_config(path: Path, model: type[_File] = Config) -> _File:  # type: ignore[assignment]
     """Read the configuration file at `path` as `read_sections`, and check the user's extensions."""
     found = read_sections(path, model)
     for name, every in (

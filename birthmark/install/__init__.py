@@ -200,11 +200,17 @@ class Site:
         return {name: path for name, path in given.items() if path}
 
     @property
+    def _follower_runtime(self) -> Path | None:
+        """Return the directory of the live history if it is one below /run, made at each start."""
+        place = self.history and self.history.parent
+        return place if place and place.parent == Path("/run") else None
+
+    @property
     def _written_by_follower(self) -> list[Path]:
-        """Return the directories that the follower writes to, besides one below /run."""
+        """Return the other directories that the follower writes to."""
         outputs = [path.parent for path in (self.history, self.status) if path]
-        places = [*filter(None, [self.followed]), *(o for o in outputs if o.parent != Path("/run"))]
-        return list(dict.fromkeys(places))
+        places = dict.fromkeys([*filter(None, [self.followed]), *outputs])
+        return [place for place in places if place != self._follower_runtime]
 
     def values(self) -> dict[str, Any]:
         """Return the values of the templates."""
@@ -229,6 +235,7 @@ class Site:
             "workers": self.workers,
             "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
             "written_by_service": [p for p in (serve.registry, self.log) if isinstance(p, Path)],
+            "follower_runtime": self._follower_runtime,
             "written_by_follower": self._written_by_follower,
             "written_by_night": [*registry, self.datasets],
             "homes": "read-only" if homely else "yes",

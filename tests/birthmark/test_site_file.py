@@ -287,3 +287,9 @@ def test_train_takes_the_questions_of_a_file_with_other_sections(tmp_path: Path)
 
 def test_the_variable_that_names_the_file_is_no_mistaken_setting() -> None:
     assert mistaken(["BIRTHMARK_CONFIG", "BIRTHMARK_PORT"]) == []
+
+
+@pytest.mark.parametrize("command", ["serve", "follow"])
+def test_help_names_the_section_and_the_variable(run: Run, command: str) -> None:
+    shown = " ".join(run(command, "--help", COLUMNS=300).output.split())
+    assert f"its section {command} is used [env var: BIRTHMARK_CONFIG]" in shown
