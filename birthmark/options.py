@@ -5,6 +5,9 @@ A parameter of a command that is annotated with a model becomes an option for ea
 
     @with_options
     def train(datasets: ..., settings: Annotated[Settings, Options()]) -> None: ...
+
+A site's configuration file can have the settings, too: an option wins over its environment
+variable, the variable over the file, and the file over the model's default.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from birthmark.data.common.setting_errors import expected
+from birthmark.data.common.setting_errors import InvalidError, expected
+from birthmark.exits import MISCONFIGURED, exits
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -72,8 +76,9 @@ class Options:
     def _words(self, name: str, setting: FieldInfo) -> list[str]:
         if name in self.named:
             return [self.named[name]]
-        # A switch that is off by default needs no --no- form.
-        return [f"--{name.replace('_', '-')}"] if setting.default is False else []
+        # A switch that is off by default, and that nothing else turns on, needs no --no- form.
+        is_off = setting.default is False and self.variable(name) is None
+        return [f"--{name.replace('_', '-')}"] if is_off else []
 
 
 def with_options(command: Command) -> Command:
@@ -113,6 +118,33 @@ def with_options(command: Command) -> Command:
         own.name: model for name, (model, _) in models.items() for own in options[name]
     }
     return run  # type: ignore[return-value]
+
+
+CONFIG = "BIRTHMARK_CONFIG"
+"""The environment variable that names the configuration file."""
+
+ConfigFile = Annotated[Path, typer.Option(envvar=CONFIG, help="TOML file of the site's settings")]
+"""The configuration file of a command that needs one."""
+
+
+def config_of(section: str) -> Any:
+    """Return the option for a configuration file, whose `section` has the other options' defaults.
+
+    Exits with the code for bad settings if the file cannot be used.
+    """
+
+    def read(context: typer.Context, path: Path | None) -> Path | None:
+        if path is not None and not context.resilient_parsing:
+            from birthmark.site_file import SiteFile  # which other commands do not need
+            from birthmark.training.config import read_sections
+
+            with exits(MISCONFIGURED, InvalidError):
+                found = getattr(read_sections(path, SiteFile), section)
+            context.default_map = found and found.model_dump(exclude_unset=True)
+        return path
+
+    help = f"TOML file of the site's settings; its section {section} is used"
+    return typer.Option(envvar=CONFIG, is_eager=True, callback=read, help=help)
 
 
 def described(model: type[BaseModel], name: str) -> Any:

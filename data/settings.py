@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -46,6 +46,19 @@ class Strict(BaseModel):
     """A model that refuses undeclared members, and is immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def resolve(self, base: Path) -> Self:
+        """Return these settings with relative paths resolved against `base`, and those within."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return self.model_copy(update={name: _resolved(own, base) for name, own in given.items()})
+
+
+def _resolved(value: Any, base: Path) -> Any:
+    if isinstance(value, list):
+        return [_resolved(each, base) for each in value]
+    if isinstance(value, Strict):
+        return value.resolve(base)
+    return base / value if isinstance(value, Path) else value
 
 
 class Printing(Strict):
@@ -190,23 +203,6 @@ class Generating(Strict):
     )
 
 
-Memory = Annotated[int, Field(ge=64, description="memory for the state of the traffic, MB")]
-SendTo = Annotated[
-    str | None,
-    Field(
-        description="service on another host that receives the live history, as"
-        " https://HOST:8325; needs --history"
-    ),
-]
-SendToken = Annotated[
-    Path | None, Field(description="file with the token for that service, of scope follow")
-]
-SendCertificates = Annotated[
-    Path | None,
-    Field(description="certificates to trust it by, PEM; default: those that the system trusts"),
-]
-
-
 class Following(Strict):
     """The settings of `birthmark follow`."""
 
@@ -218,7 +214,7 @@ class Following(Strict):
         ge=0,
         description="how much earlier input is read again after a restart, s",
     )
-    memory: Memory = 800
+    memory: int = Field(default=800, ge=64, description="memory for the state of the traffic, MB")
     max_live: int = Field(
         default=200_000, ge=1, description="number of lives in memory; the rest are on disk"
     )
@@ -250,9 +246,18 @@ class Following(Strict):
         description="adjust the published model's thresholds by observed outcomes;"
         " needs a history and a registry",
     )
-    send: SendTo = None
-    send_token: SendToken = None
-    send_certificates: SendCertificates = None
+    send: str | None = Field(
+        default=None,
+        description="service on another host that receives the live history, as"
+        " https://HOST:8325; needs --history",
+    )
+    send_token: Path | None = Field(
+        default=None, description="file with the token for that service, of scope follow"
+    )
+    send_certificates: Path | None = Field(
+        default=None,
+        description="certificates to trust it by, PEM; default: those that the system trusts",
+    )
 
     @property
     def memory_bytes(self) -> int:

@@ -24,7 +24,7 @@ declarations by `make generate`.
 - Brackets hold the default, then the values allowed. The default among choices comes
   first, unless the text names another.
 - A file of settings has the same names (`false_negative_bound` for `--false-negative-bound`),
-  defaults and ranges.
+  defaults and ranges. An option wins over its environment variable, the variable over the file.
 - [Serving](serving.md#start-it) describes the options that only `birthmark serve` has;
   [every option](administrators.md#every-option) lists all.
 """

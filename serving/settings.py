@@ -21,6 +21,7 @@ from birthmark.predictor.answers.point import Point
 from birthmark.predictor.models.kinds import Kind
 from birthmark.predictor.parameters import REGION
 from birthmark.serving.address import HOST, PORT
+from birthmark.training.registry.versions import Place
 
 _NAME = re.compile(r"[A-Za-z0-9.:-]+")
 
@@ -48,11 +49,13 @@ class Settings(Strict):
     """The settings of the service.
 
     A setting is also an option of ``birthmark serve`` (``poll_seconds``: ``--poll-seconds``) and
-    a variable of the environment (``BIRTHMARK_POLL_SECONDS``); the option wins.
+    a variable of the environment (``BIRTHMARK_POLL_SECONDS``), and a key of the section ``serve``
+    in a site's configuration file. The option wins, then the variable.
     """
 
-    registry: Path | str = Field(
-        default="registry", description="directory of trained models, or the URI of an object store"
+    registry: Place = Field(
+        default=Path("registry"),
+        description="directory of trained models, or the URI of an object store",
     )
     host: Annotated[str, StringConstraints(min_length=1)] = Field(
         default=HOST, description="address to listen at"
@@ -212,8 +215,8 @@ def variable(setting: str) -> str:
     return f"BIRTHMARK_{setting.upper()}"
 
 
-_OTHERS = (variable("cache"), variable("hintd_"))
-"""Prefixes of environment variables for registries and for the layout's helper."""
+_OTHERS = (variable("cache"), variable("config"), variable("hintd_"))
+"""Prefixes of environment variables that are no settings of the service."""
 
 
 def mistaken(variables: Iterable[str]) -> list[str]:

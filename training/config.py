@@ -1,12 +1,11 @@
-"""The settings of the nightly run, read from a TOML file.
+"""The settings of the nightly run: sections of a site's configuration file, in TOML.
 
 The models below declare types, defaults and ranges. docs/administrators.md shows the whole file
-with the defaults; the tests compare them.
+with the defaults; the tests compare them. `birthmark.site_file` adds the service's section.
 """
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -17,14 +16,13 @@ from pydantic import (
     model_validator,
 )
 
-from birthmark.data.common.regular import SETTINGS_BYTES, read_regular
 from birthmark.data.common.setting_errors import InvalidError
 from birthmark.data.common.setting_files import read_toml
-from birthmark.data.settings import Following, Memory, SendCertificates, SendTo, SendToken, Strict
+from birthmark.data.settings import Following, Strict
 from birthmark.predictor.answers.point import BOUNDED, Point
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind, Learning
 from birthmark.predictor.parameters import Parameters
-from birthmark.training.registry.versions import is_remote
+from birthmark.training.registry.versions import Place
 
 if TYPE_CHECKING:  # options import these settings without the models
     from birthmark.data.prediction_log import Joining
@@ -36,14 +34,24 @@ Matched = Literal["uid", "gid", "client", "dir_name"]
 """Columns besides the name in which a prediction and a life can be required to agree."""
 
 
-_Own = TypeVar("_Own", bound="UserExtensions")
+_File = TypeVar("_File", bound="Sections")
 
 
 class ConfigError(InvalidError):
-    """A configuration of the nightly run that cannot be used."""
+    """A configuration file that cannot be used."""
 
 
-class Traces(Strict):
+class Globs(Strict):
+    """Patterns of trace files."""
+
+    files: list[str]
+
+    def resolve(self, base: Path) -> Self:
+        """Return these settings with relative patterns resolved against `base`."""
+        return self.model_copy(update={"files": [str(base / glob) for glob in self.files]})
+
+
+class Traces(Globs):
     """The source of new traces."""
 
     files: list[str] = Field(default=[], description="globs of trace files")
@@ -54,32 +62,26 @@ class Traces(Strict):
     )
 
 
-class Followed(Strict):
-    """The output of `birthmark follow`."""
+class Followed(Following):
+    """The follower: its input, its output, and the settings of `birthmark follow`."""
 
     datasets: Path = Field(description="directory of its datasets")
-    source: Path | None = Field(
-        default=None,
-        description="folder, file or pipe to follow (for `birthmark install`)",
+    source: Path | None = Field(default=None, description="folder, file or pipe to follow")
+    status: Path | None = Field(
+        default=None, description="JSON file for the lag and counts, updated every second"
     )
-    memory: Memory = Following().memory
-    send: SendTo = None
-    send_token: SendToken = None
-    send_certificates: SendCertificates = None
+    registry: Place | None = Field(
+        default=None, description="registry of the model to take history from, and to control"
+    )
 
     @model_validator(mode="after")
     def _sent(self) -> Self:
-        if self.send and not self.source:
-            raise ValueError("send: expected source, too: its live history is sent")
+        if self.send and not (self.source or self.history):
+            raise ValueError("send: expected source or history, too: its live history is sent")
         return self
 
-    def resolve(self, base: Path) -> Followed:
-        """Return these settings with relative paths resolved against `base`."""
-        paths = {name: own for name, own in self if isinstance(own, Path)}
-        return self.model_copy(update={name: base / own for name, own in paths.items()})
 
-
-class Server(Strict):
+class Server(Globs):
     """One of several file servers, and the source of its traces."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", description="its name in datasets")
@@ -130,17 +132,12 @@ class Datasets(Strict):
 class RegistryConfig(Strict):
     """The registry: a directory or the URI of an object store."""
 
-    directory: Path | str
+    directory: Place
     keep_versions: int | None = Field(
         default=None,
         ge=1,
         description="number of the newest versions to keep; default: all",
     )
-
-    @field_validator("directory")
-    @classmethod
-    def _directory_unless_uri(cls, place: Path | str) -> Path | str:
-        return place if is_remote(place) else Path(place)
 
 
 class Settings(Parameters):
@@ -231,10 +228,6 @@ class DayPage(Strict):
         " what-if --config); default: none",
     )
 
-    def resolve(self, base: Path) -> DayPage:
-        """Return these settings with relative paths resolved against `base`."""
-        return self.model_copy(update={"what_if": self.what_if and base / self.what_if})
-
 
 class Testing(Strict):
     """Testing of a model trained by `birthmark train`."""
@@ -260,7 +253,7 @@ class Account(Strict):
 
 
 class Examined(Account):
-    """Settings of `birthmark doctor` beyond the nightly run's configuration."""
+    """Settings of `birthmark doctor` beyond the site's configuration."""
 
     service: bool = Field(default=True, description="check the service, too")
     units: Path = Field(
@@ -333,14 +326,14 @@ class UserExtensions(Strict):
         return estimators
 
 
-class Config(UserExtensions):
-    """The whole configuration file."""
+class Sections(UserExtensions):
+    """The sections of a configuration file; a command may need only some of them."""
 
     traces: Traces = Traces()
     servers: list[Server] = Field(default=[])
     follow: Followed | None = None
-    datasets: Datasets
-    registry: RegistryConfig
+    datasets: Datasets | None = None
+    registry: RegistryConfig | None = None
     training: Training = Training()
     audit: Audit | None = None
     day_page: DayPage = DayPage()
@@ -355,6 +348,13 @@ class Config(UserExtensions):
             )
         return self
 
+
+class Config(Sections):
+    """A configuration file with the sections that the nightly run needs."""
+
+    datasets: Datasets
+    registry: RegistryConfig
+
     @model_validator(mode="after")
     def _has_sources(self) -> Self:
         names = [server.name for server in self.servers]
@@ -367,72 +367,34 @@ class Config(UserExtensions):
             raise ValueError("expected a source of traces: traces.files, servers or follow")
         return self
 
-    def resolve(self, base: Path) -> Config:
-        """Return this configuration with relative paths resolved against `base`."""
-
-        def placed(source: Traces | Server) -> Traces | Server:
-            globs = [str(base / glob) for glob in source.files]
-            return source.model_copy(update={"files": globs})
-
-        audit = self.audit and self.audit.model_copy(update={"log": base / self.audit.log})
-        follow = self.follow and self.follow.resolve(base)
-        registry = self.registry.directory
-        return self.model_copy(
-            update={
-                "traces": placed(self.traces),
-                "servers": [placed(server) for server in self.servers],
-                "follow": follow,
-                "datasets": self.datasets.model_copy(
-                    update={"directory": base / self.datasets.directory}
-                ),
-                "registry": self.registry.model_copy(
-                    update={"directory": registry if is_remote(registry) else base / registry}
-                ),
-                "audit": audit,
-                "day_page": self.day_page.resolve(base),
-            }
-        )
-
     @property
     def globs(self) -> list[str]:
         """The globs of all traces, those without a server first."""
         return [*self.traces.files, *(glob for server in self.servers for glob in server.files)]
 
 
-def read_config(path: Path) -> Config:
+def read_sections(path: Path, model: type[_File]) -> _File:
     """Read and check the configuration file at `path`; raise `ConfigError` if it is not one.
 
-    Relative paths are resolved against its directory.
-    """
-    return _read(path, Config).resolve(path.parent)
-
-
-def read_extensions(path: Path) -> UserExtensions:
-    """Read the user's extensions from a configuration, or from a file of these alone.
-
-    Raises `ConfigError` as `read_config`.
+    Relative paths are resolved against its directory. No code of the user is imported.
     """
     try:
-        text = read_regular(path, SETTINGS_BYTES).decode()
-        whole = {"datasets", "registry"} & tomllib.loads(text).keys()
-    except (OSError, ValueError):
-        whole = set()  # the next reader reports the error
-    return read_config(path) if whole else _read(path, UserExtensions)
-
-
-def _read(path: Path, model: type[_Own]) -> _Own:
-    try:
-        found = read_toml(path, model)
-        for name, every in (
-            ("predicates", found.all_predicates),
-            ("estimators", found.all_estimators),
-        ):
-            try:
-                every()
-            except ValueError as error:
-                raise ConfigError([f"{path}: {name}: {error}"]) from error
+        return read_toml(path, model).resolve(path.parent)
     except OSError as error:
         raise ConfigError([f"{path}: expected a TOML file: {error}"]) from error
     except InvalidError as error:
         raise ConfigError(error.reasons) from error
+
+
+def read_config(path: Path, model: type[_File] = Config) -> _File:  # type: ignore[assignment]
+    """Read the configuration file at `path` as `read_sections`, and check the user's extensions."""
+    found = read_sections(path, model)
+    for name, every in (
+        ("predicates", found.all_predicates),
+        ("estimators", found.all_estimators),
+    ):
+        try:
+            every()
+        except ValueError as error:
+            raise ConfigError([f"{path}: {name}: {error}"]) from error
     return found

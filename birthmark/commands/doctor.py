@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from birthmark.exits import FAILED, MISCONFIGURED, exits
-from birthmark.options import Options, with_options
+from birthmark.options import ConfigFile, Options, with_options
 from birthmark.outputs import Json, print_json
 from birthmark.terminal import line
 from birthmark.training.config import Examined
@@ -21,11 +21,11 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
 
 @with_options
 def doctor(
-    config: Annotated[Path, typer.Option(help="TOML file of the nightly run's settings")],
+    config: ConfigFile,
     examined: Annotated[Examined, Options()],
     url: Annotated[
         str | None,
-        typer.Option(help="URL of the service; default: from its unit and serve.env"),
+        typer.Option(help="URL of the service; default: from its settings"),
     ] = None,
     token: Annotated[
         Path | None, typer.Option(help="file with an access token of scope read")
@@ -36,11 +36,12 @@ def doctor(
     from birthmark.doctor import examine
     from birthmark.doctor.site import Site
     from birthmark.install import Site as Installed
+    from birthmark.site_file import SiteConfig
     from birthmark.training.config import read_config
 
     with exits(MISCONFIGURED, ValueError):
         path = Path.cwd() / config
-        installed = Installed(path, read_config(path), examined.user)
+        installed = Installed(path, read_config(path, SiteConfig), examined.user)
         site = Site(installed, url, token, examined.service, examined.units)
         _ = site.settings
     found = examine(site)

@@ -13,7 +13,7 @@ import typer
 
 from birthmark.data.settings import Following
 from birthmark.exits import BUSY, exits, warn
-from birthmark.options import Options, with_options
+from birthmark.options import Options, config_of, with_options
 from birthmark.outputs import Json, print_result
 from birthmark.terminal import line, working
 
@@ -32,7 +32,7 @@ def follow(
         str,
         typer.Argument(help="-, a pipe, a growing capture, or a folder of such captures"),
     ],
-    out: Annotated[Path, typer.Argument(help="directory of the datasets")],
+    datasets: Annotated[Path, typer.Argument(metavar="out", help="directory of the datasets")],
     how: Annotated[Following, Options()],
     status: Annotated[
         Path | None, typer.Option(help="JSON file for the lag and counts, updated every second")
@@ -41,6 +41,7 @@ def follow(
         str | None,
         typer.Option(help="registry of the model to take history from, and to control"),
     ] = None,
+    config: Annotated[Path | None, config_of("follow")] = None,
     end_with: Annotated[int | None, typer.Option(hidden=True, metavar="PROCESS")] = None,
     as_json: Json = False,
 ) -> None:
@@ -59,8 +60,8 @@ def follow(
         watch(end_with, signal.SIGTERM)
     with (
         exits(BUSY, LockedError),
-        _control(registry, how, out) as heed,
-        Follower(source, out, how, histories=_histories(registry), heed=heed) as follower,
+        _control(registry, how, datasets) as heed,
+        Follower(source, datasets, how, histories=_histories(registry), heed=heed) as follower,
         _signals(follower),
         working("waiting for traffic") as show,
     ):

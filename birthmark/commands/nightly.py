@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits, warn
+from birthmark.options import ConfigFile
 from birthmark.outputs import Json, print_result
 from birthmark.terminal import working
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # the other commands do without it, and start sooner
 
 
 def nightly(
-    config: Annotated[Path, typer.Option(help="TOML file of settings")],
+    config: ConfigFile,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="only print what would be ingested and removed")
     ] = False,
@@ -30,6 +31,7 @@ def nightly(
         _rehearse(config, as_json)
         return
     from birthmark.data.common.durable import LockedError
+    from birthmark.site_file import SiteConfig
     from birthmark.training.config import ConfigError, read_config
     from birthmark.training.nightly.run import nightly as run
 
@@ -38,7 +40,7 @@ def nightly(
         exits(BUSY, LockedError),
         working("looking for traces") as step,
     ):
-        settings = read_config(config)
+        settings = read_config(config, SiteConfig)
         night = run(settings, step, advise=_advise(settings))
     result = night.to_json()
     if not as_json:
@@ -66,11 +68,12 @@ def _advise(settings: Config) -> Callable[[Path], Sequence[str]] | None:
 
 
 def _rehearse(config: Path, as_json: bool) -> None:
+    from birthmark.site_file import SiteConfig
     from birthmark.training.config import ConfigError, read_config
     from birthmark.training.nightly.rehearsal import rehearse
 
     with exits(MISCONFIGURED, ConfigError):
-        found = rehearse(read_config(config))
+        found = rehearse(read_config(config, SiteConfig))
     summary = found.to_json()
     if not as_json:
         summary |= {"waiting": len(found.waiting) or None, "refused": list(found.refused.values())}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from birthmark.exits import MISCONFIGURED, exits
-from birthmark.options import Options, with_options
+from birthmark.options import Options, config_of, with_options
 from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line
 
 
 @with_options
-def serve(settings: Annotated[Settings, Options(variable=variable)]) -> None:
+def serve(
+    settings: Annotated[Settings, Options(variable=variable)],
+    config: Annotated[Path | None, config_of("serve")] = None,
+) -> None:
     """Serve the published model's predictions over HTTP.
 
     A newly published version is loaded without a restart.
@@ -21,4 +25,4 @@ def serve(settings: Annotated[Settings, Options(variable=variable)]) -> None:
 
     service_log.set_up(settings)
     with exits(MISCONFIGURED, ValueError):
-        run(settings, say=line)
+        run(settings, say=line, config_file=config)

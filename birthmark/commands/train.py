@@ -75,8 +75,9 @@ def own_of(config: Path | None) -> tuple[Collection[Predicate], Mapping[str, Est
 
     Exits with the code of bad settings if the file cannot be used.
     """
-    from birthmark.training.config import ConfigError, UserExtensions, read_extensions
+    from birthmark.site_file import SiteFile
+    from birthmark.training.config import ConfigError, read_config
 
     with exits(MISCONFIGURED, ConfigError):
-        own = UserExtensions() if config is None else read_extensions(config)
+        own = SiteFile() if config is None else read_config(config, SiteFile)
         return own.all_predicates().values(), own.all_estimators()

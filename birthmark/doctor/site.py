@@ -87,8 +87,9 @@ class Site:
         wrong = mistaken(self.variables)
         if wrong:
             raise InvalidError([f"{self.installed.environment}: {each}" for each in wrong])
+        configured = self.installed.settings.serve.model_dump(exclude_unset=True)
         try:
-            return Settings.model_validate({"registry": self.installed.registry, **given_values})
+            return Settings.model_validate({**configured, **given_values})
         except ValidationError as error:
             where = self.installed.environment
             raise InvalidError([f"{where}: {each}" for each in reasons(error)]) from error

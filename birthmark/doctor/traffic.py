@@ -13,7 +13,6 @@ from birthmark.data.common.plurals import counted
 from birthmark.data.traces import unread
 from birthmark.doctor.findings import Fault, Finding, Note
 from birthmark.doctor.site import Site
-from birthmark.install import HISTORY
 from birthmark.training.engine import SCRATCH
 from birthmark.training.nightly.intake import INCOMING, INTAKE
 from birthmark.training.nightly.state import LATE
@@ -110,9 +109,9 @@ def _messages(summary: Mapping[str, Any]) -> tuple[int, int]:
 def follower(site: Site) -> Iterator[Finding]:
     """Find a follower that is dead, behind or lossy, and a stale live history."""
     own, settings = site.installed, site.settings
-    if own.source is not None and own.followed is not None:
-        yield from _followed(site, own.followed / ".status.json")
-    history = settings.history or (HISTORY if own.source is not None else None)
+    if own.status is not None:
+        yield from _followed(site, own.status)
+    history = settings.history or own.history
     if history is None:
         return
     limits = settings.history_age, settings.history_lag, settings.history_loss

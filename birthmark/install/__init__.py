@@ -1,6 +1,6 @@
 """Files by which a system runs Birthmark: systemd's units, FreeBSD's rc.d and periodic scripts.
 
-The nightly run's configuration names the directories that they need.
+The site's configuration names the directories that they need.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from birthmark import exits
 from birthmark.install.access import closed
 from birthmark.serving.settings import variable
-from birthmark.training.config import Config
+from birthmark.site_file import SiteConfig
 from birthmark.training.nightly.trace_files import beginning
 from birthmark.training.registry.versions import is_remote
 
@@ -33,7 +32,7 @@ FOLLOW_BASE = 900
 pages of files."""
 
 HISTORY = Path("/run/birthmark-follow/history")
-"""Directory of the live history."""
+"""File of the live history, unless it is configured."""
 
 _WORKERS = re.compile(rf"^\s*{variable('workers')}\s*=\s*[\"']?(\d+)[\"']?\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
@@ -64,7 +63,7 @@ class Site:
     Attributes:
     ----------
     config : the absolute path of the configuration; ``settings``: its contents.
-    user : the user to run as; socket: the Unix socket to listen at, or None for TCP on localhost.
+    user : the user to run as; socket: the Unix socket to listen at, or None: as configured.
 
     Raises ValueError for paths and users that units and scripts would have to quote, and for a
     socket in a shared directory.
@@ -72,7 +71,7 @@ class Site:
     """
 
     config: Path
-    settings: Config
+    settings: SiteConfig
     user: str
     socket: Path | None = None
 
@@ -80,17 +79,18 @@ class Site:
         """Check the values."""
         if not _USER.fullmatch(self.user):
             raise ValueError(f"{self.user!r}: expected a user's name")
+        outputs = (self.history, self.status)
         for path in filter(
-            None, (*self._paths, self.source, self.socket, self.program, self.config)
+            None, (*self._paths, self.source, *outputs, self.uds, self.program, self.config)
         ):
             if not _PLAIN.fullmatch(str(path)):
                 raise ValueError(
                     f"{path}: expected an absolute path of letters, digits and . _ / @ + , -,"
                     " which needs no quotes in units and scripts"
                 )
-        if self.socket is not None and _is_shared(self.socket):
+        if self.uds is not None and _is_shared(self.uds):
             raise ValueError(
-                f"{self.socket}: expected a socket in a separate directory, outside of /tmp, as"
+                f"{self.uds}: expected a socket in a separate directory, outside of /tmp, as"
                 " /run/birthmark/socket"
             )
 
@@ -122,8 +122,9 @@ class Site:
 
     @property
     def log(self) -> Path | None:
-        """Return the directory of the prediction log, if it is audited."""
-        return None if self.settings.audit is None else _whole(self.settings.audit.log)
+        """Return the directory of the prediction log, if there is one."""
+        log = self.settings.serve.log_predictions
+        return None if log is None else _whole(log)
 
     @property
     def datasets(self) -> Path:
@@ -142,21 +143,25 @@ class Site:
         return None if follow is None or follow.source is None else _whole(follow.source)
 
     @property
-    def follow_memory(self) -> int:
-        """Return the follower's memory setting, in MB."""
-        follow = self.settings.follow
-        return 0 if follow is None else follow.memory
+    def history(self) -> Path | None:
+        """Return the file of the live history that the follower's unit writes, if there is one."""
+        follow, serve = self.settings.follow, self.settings.serve
+        if follow is None or self.source is None:
+            return None
+        return _whole(follow.history or serve.history or HISTORY)
 
     @property
-    def sent(self) -> str:
-        """Return the follower's options to send to a service on another host."""
+    def status(self) -> Path | None:
+        """Return the file of the follower's status, if there is a follower's unit."""
         follow = self.settings.follow
-        if follow is None or follow.send is None:
-            return ""
-        files = {"token": follow.send_token, "certificates": follow.send_certificates}
-        options = {f"--send-{name}": str(_whole(file)) for name, file in files.items() if file}
-        words = chain.from_iterable({"--send": follow.send, **options}.items())
-        return "".join(f" {word}" for word in words)
+        if follow is None or self.source is None:
+            return None
+        return _whole(follow.status or follow.datasets / ".status.json")
+
+    @property
+    def uds(self) -> Path | None:
+        """Return the Unix socket to listen at, if there is one."""
+        return self.socket or self.settings.serve.uds
 
     @property
     def devices(self) -> list[str]:
@@ -170,11 +175,10 @@ class Site:
 
     @property
     def workers(self) -> int:
-        """Return the number of workers set in that file."""
-        if not self.environment.exists():
-            return 1
-        found = _WORKERS.findall(self.environment.read_text(errors="replace"))
-        return int(found[-1]) if found else 1
+        """Return the number of workers set in that file, or configured."""
+        text = self.environment.read_text(errors="replace") if self.environment.exists() else ""
+        found = _WORKERS.findall(text)
+        return int(found[-1]) if found else self.settings.serve.workers
 
     @property
     def _needed(self) -> list[Path]:
@@ -188,35 +192,55 @@ class Site:
         places = (self.registry, self.datasets, self.log, self.followed)
         return [place for place in places if isinstance(place, Path)]
 
+    @property
+    def _given(self) -> dict[str, Path]:
+        """Return the service's environment variables: what the configuration does not state."""
+        socket, history = self.socket, None if self.settings.serve.history else self.history
+        given = {variable("uds"): socket, variable("history"): history}
+        return {name: path for name, path in given.items() if path}
+
+    @property
+    def _follower_runtime(self) -> Path | None:
+        """Return the directory of the live history if it is one below /run, made at each start."""
+        place = self.history and self.history.parent
+        return place if place and place.parent == Path("/run") else None
+
+    @property
+    def _written_by_follower(self) -> list[Path]:
+        """Return the other directories that the follower writes to."""
+        outputs = [path.parent for path in (self.history, self.status) if path]
+        places = dict.fromkeys([*filter(None, [self.followed]), *outputs])
+        return [place for place in places if place != self._follower_runtime]
+
     def values(self) -> dict[str, Any]:
         """Return the values of the templates."""
         registry = [self.registry] if isinstance(self.registry, Path) else []
+        serve, follow = self.settings.serve, self.settings.follow
         places = [*self._paths, self.config, self.program, Path(sys.executable).resolve()]
-        if self.socket is not None:
-            places.append(self.socket)
-        places += [*map(Path, self.settings.globs), *([self.source] if self.source else [])]
+        places += [*map(Path, self.settings.globs), *filter(None, (self.uds, self.source))]
         homely = any(_whole(place).is_relative_to(home) for place in places for home in _HOMES)
         return {
             "program": self.program,
             "config": self.config,
             "user": self.user,
-            "socket": self.socket,
+            "socket": self.uds,
             "registry": self.registry,
-            "log": self.log,
             "environment": self.environment,
-            "followed": self.followed,
-            "source": self.source,
-            "sent": self.sent,
-            "history": HISTORY,
+            "given": self._given,
+            "history": self.history,
+            "status": self.status,
+            "sends": follow is not None and follow.send is not None,
             "f2fs": self.devices,
-            "follow_budget": self.follow_memory,
-            "follow_memory": self.follow_memory + FOLLOW_BASE,
+            "follow_memory": FOLLOW_BASE + (0 if follow is None else follow.memory),
             "workers": self.workers,
             "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
-            "written_by_service": [*registry, *([self.log] if self.log else [])],
+            "written_by_service": [p for p in (serve.registry, self.log) if isinstance(p, Path)],
+            "follower_runtime": self._follower_runtime,
+            "written_by_follower": self._written_by_follower,
             "written_by_night": [*registry, self.datasets],
             "homes": "read-only" if homely else "yes",
             "asks_network": not registry,
+            "service_asks_network": is_remote(serve.registry) or self.uds is None,
             "night_asks_network": not registry or self.settings.engine.kind == "dask",
             "codes": exits,
         }

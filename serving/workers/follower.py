@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from birthmark.serving.settings import Settings
 
@@ -26,12 +27,12 @@ STOP_SECONDS = 60.0
 
 
 @contextmanager
-def followed(settings: Settings) -> Iterator[None]:
-    """Keep a follower running, if the settings name a source."""
+def followed(settings: Settings, config: Path | None = None) -> Iterator[None]:
+    """Keep a follower running, with a site's configuration file, if the settings name a source."""
     if settings.follow is None:
         yield
         return
-    supervisor = _ProcessSupervisor(command(settings))
+    supervisor = _ProcessSupervisor(command(settings, config))
     supervisor.start()
     try:
         yield
@@ -39,7 +40,7 @@ def followed(settings: Settings) -> Iterator[None]:
         supervisor.stop()
 
 
-def command(settings: Settings) -> list[str]:
+def command(settings: Settings, config: Path | None = None) -> list[str]:
     """Return the command line of the follower, which ends when this process does."""
     return [
         *(
@@ -52,6 +53,7 @@ def command(settings: Settings) -> list[str]:
         ),
         *("--history", str(settings.history), "--registry", str(settings.registry)),
         *("--end-with", str(os.getpid())),
+        *(() if config is None else ("--config", str(config))),
     ]
 
 

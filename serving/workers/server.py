@@ -50,11 +50,12 @@ _PATH_ERRORS = (
 """Errors of a path that last until the user corrects it, unlike a full disk."""
 
 
-def run(settings: Settings, say: Callable[[str], None]) -> None:
+def run(settings: Settings, say: Callable[[str], None], config_file: Path | None = None) -> None:
     """Serve until SIGTERM or SIGINT, then end what was begun and return.
 
-    Calls `say` with its URL once it listens. Raises OSError if it cannot listen, and ValueError if
-    it may not, or if the registry, the tokens, the certificate or the log's directory are invalid.
+    Calls `say` with its URL once it listens. Its follower reads `config_file`, too. Raises OSError
+    if it cannot listen, and ValueError if it may not, or if the registry, the tokens, the
+    certificate or the log's directory are invalid.
     """
     for why in mistaken(os.environ):
         log.warning("%s", why)
@@ -65,7 +66,7 @@ def run(settings: Settings, say: Callable[[str], None]) -> None:
     with (
         contextlib.suppress(KeyboardInterrupt),
         listen(settings) as listener,
-        followed(settings),
+        followed(settings, config_file),
     ):
         say(f"Birthmark answers at {url(listener, settings.ssl_certfile is not None)}")
         if settings.workers == 1:

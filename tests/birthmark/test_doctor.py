@@ -27,6 +27,7 @@ from birthmark.data.common import durable
 from birthmark.data.follow.status import Status
 from birthmark.exits import FAILED, MISCONFIGURED
 from birthmark.install import Site, files
+from birthmark.site_file import SiteConfig
 from birthmark.training.config import Engine, read_config
 from birthmark.training.engine import opened
 from birthmark.training.nightly.intake import Entry, take_in
@@ -175,7 +176,7 @@ def home(made: Path) -> Iterator[Home]:
         found.follows()
         (path / "units" / "timers.target.wants").mkdir(parents=True)
         with installed():
-            for file in files("systemd", Site(found.config, read_config(found.config), USER)):
+            for file in files("systemd", _site(found.config)):
                 (path / "units" / file.path.name).write_text(file.text)
         timer = path / "units" / "timers.target.wants" / "birthmark-nightly.timer"
         timer.symlink_to("../birthmark-nightly.timer")
@@ -183,6 +184,10 @@ def home(made: Path) -> Iterator[Home]:
             for each in (path, *path.rglob("*")):
                 shutil.chown(each, USER)
         yield found
+
+
+def _site(config: Path) -> Site:
+    return Site(config, read_config(config, SiteConfig), USER)
 
 
 def trace(day: int) -> str:

@@ -22,6 +22,7 @@ from birthmark.cli import app
 from birthmark.install import FOLLOW_BASE, SYSTEMS, File, Site, files
 from birthmark.install.access import closed
 from birthmark.layout_hint.f2fs.settings import Places
+from birthmark.site_file import SiteConfig
 from birthmark.training.config import Followed, read_config
 from tests import needs
 
@@ -59,7 +60,7 @@ def site(
 ) -> Site:
     config = directory / "birthmark.toml"
     config.write_text(CONFIG.format(registry=registry).replace("[follow]\n", follow))
-    return Site(config, read_config(config), "daemon", socket)
+    return Site(config, read_config(config, SiteConfig), "daemon", socket)
 
 
 def made(system: str, site: Site) -> dict[str, File]:
@@ -134,14 +135,38 @@ def test_units_may_write_to_what_they_keep_and_no_more(tmp_path: Path) -> None:
 def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None:
     of_source = site(tmp_path)
     (start,) = directives(made("systemd", of_source)["birthmark-follow.service"].text)["ExecStart"]
-    assert start.split()[1:4] == ["follow", "/srv/captures", "/srv/birthmark/followed"]
+    assert start.split()[1:4] == ["follow", "--config", str(of_source.config)]
+    assert "--status /srv/birthmark/followed/.status.json" in start
     serve = directives(made("systemd", of_source)["birthmark.service"].text)
     (history,) = (each for each in serve["Environment"] if each.startswith("BIRTHMARK_HISTORY="))
     assert f"--history {history.partition('=')[2]}" in start, "the service reads what is written"
-    lone = read_config(of_source.config).model_copy(update={"follow": None})
+    lone = of_source.settings.model_copy(update={"follow": None})
     units = made("systemd", replace(of_source, settings=lone))
     assert "birthmark-follow.service" not in units
     assert "BIRTHMARK_HISTORY" not in units["birthmark.service"].text
+
+
+def test_units_leave_to_the_configuration_what_it_states(tmp_path: Path) -> None:
+    found = site(tmp_path, follow='[follow]\nhistory = "/srv/live/history"\nstatus = "/srv/s/s"\n')
+    follow = directives(made("systemd", found)["birthmark-follow.service"].text)
+    assert "RuntimeDirectory" not in follow
+    assert follow["ReadWritePaths"] == ["/srv/birthmark/followed", "/srv/live", "/srv/s"]
+    assert "--status /srv/s/s --history /srv/live/history" in follow["ExecStart"][0]
+    stated = '\n[serve]\nuds = "/run/birthmark/socket"\nworkers = 4\n'
+    found.config.write_text(found.config.read_text() + stated)
+    found = replace(found, settings=read_config(found.config, SiteConfig))
+    serve = directives(made("systemd", found)["birthmark.service"].text)
+    assert not any(each.startswith("BIRTHMARK_") for each in serve["Environment"])
+    assert serve["ExecStart"][0].endswith(f" serve --config {found.config}")
+    assert serve["MemoryMax"] == ["2300M"]
+    assert "PrivateNetwork" in serve, "a socket needs none"
+    (tmp_path / "serve.env").write_text("BIRTHMARK_WORKERS=2\n")
+    serve = directives(made("systemd", found)["birthmark.service"].text)
+    assert serve["MemoryMax"] == ["1300M"], "the variable wins"
+    script = made("freebsd", found)["birthmark"].text
+    assert "UDS" not in script
+    assert "HISTORY" not in made("freebsd", site(tmp_path))["birthmark"].text, "nothing follows"
+    assert f' serve --config {found.config}"' in script
 
 
 def test_the_lists_of_f2fs_are_refreshed_after_a_night_where_the_settings_name_devices(
@@ -179,10 +204,8 @@ def test_a_unit_tells_a_service_on_another_host(tmp_path: Path) -> None:
     assert "PrivateNetwork" in alone
     units = made("systemd", site(tmp_path, follow=SENDS))
     sending = directives(units["birthmark-follow.service"].text)
-    (start,) = sending["ExecStart"]
-    assert start.endswith(f" --send https://hints:8325 --send-token {tmp_path}/token")
     assert "PrivateNetwork" not in sending
-    with pytest.raises(ValueError, match="send: expected source, too"):
+    with pytest.raises(ValueError, match="send: expected source or history, too"):
         Followed(datasets=Path("followed"), send="https://hints:8325")
 
 
@@ -227,7 +250,6 @@ def test_the_follower_has_the_memory_of_its_budget_and_of_its_program(tmp_path: 
         units = made("systemd", site(tmp_path, follow=follow))
         unit = directives(units["birthmark-follow.service"].text)
         assert unit["MemoryMax"] == [f"{budget + FOLLOW_BASE}M"]
-        assert f" --memory {budget} " in unit["ExecStart"][0]
 
 
 def test_units_may_use_the_network_where_something_is_asked_there(tmp_path: Path) -> None:

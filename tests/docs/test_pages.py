@@ -14,10 +14,11 @@ from birthmark import cli
 from birthmark.data.anonymize import Settings as Keep
 from birthmark.predictor import BUILT_IN
 from birthmark.serving.settings import Settings, variable
+from birthmark.site_file import SHARED, SiteConfig
 from birthmark.training.config import (
     Audit,
-    Config,
     Datasets,
+    Followed,
     RegistryConfig,
     Traces,
     Training,
@@ -178,25 +179,28 @@ def test_the_example_configuration_has_every_key_and_shows_the_defaults(tmp_path
     example = re.search(r"```toml\n(.*?)```", text("administrators.md"), re.S)
     assert example is not None
     (tmp_path / "birthmark.toml").write_text(example[1], encoding="utf-8")
-    read_config(tmp_path / "birthmark.toml")
+    read_config(tmp_path / "birthmark.toml", SiteConfig)
     table = tomllib.loads(example[1])
-    assert set(table) == set(Config.model_fields)
+    assert set(table) == set(SiteConfig.model_fields)
     for section, kind in (
         ("traces", Traces),
         ("training", Training),
         ("datasets", Datasets),
         ("registry", RegistryConfig),
         ("audit", Audit),
+        ("follow", Followed),
+        ("serve", Settings),
     ):
         fields = kind.model_fields
         text_of = re.split(r"^\[", example[1].partition(f"[{section}]")[2], flags=re.M)[0]
         unset = set(re.findall(r"^# (\w+) = ", text_of, re.M))
         assert set(table[section]) | unset == set(fields)
-        assert all(fields[key].default is None for key in unset)
+        shared = {name for owner, name in SHARED if owner == section}
+        assert all(fields[key].default is None for key in unset - shared)
         for key, value in table[section].items():
             must_be_said = fields[key].is_required() or (section, key) == ("traces", "files")
             assert must_be_said or fields[key].default == value, key
-    for key in Config.model_fields["engine"].annotation.model_fields:  # type: ignore[union-attr]
+    for key in SiteConfig.model_fields["engine"].annotation.model_fields:  # type: ignore[union-attr]
         assert re.search(rf"^(# )?{key} = ", example[1].partition("[engine]")[2], re.M), key
     bounds = [f"{what}_{side}" for what in ("size", "lifespan") for side in ("above", "at_most")]
     for key in ("name", "subject", "description", *bounds, "expression", "function"):

@@ -23,7 +23,7 @@ from birthmark.commands.train import train
 from birthmark.data.ingest.run import ingest
 from birthmark.predictor.models.estimators.estimator import from_config
 from birthmark.predictor.predicates import own_predicate
-from birthmark.training.config import ConfigError, Engine, Settings, read_config, read_extensions
+from birthmark.training.config import ConfigError, Engine, Sections, Settings, read_config
 from birthmark.training.engine import current, opened
 from birthmark.training.evaluate.evaluation import evaluate as figures_of
 from birthmark.training.learn.train import Lives
@@ -202,14 +202,14 @@ def test_a_wrong_file_is_refused_before_anything_is_learned(
     assert re.search(f"birthmark: {own}: .*{reason}", reported)
     assert not (tmp_path / "registry").exists()
     with pytest.raises(ConfigError, match=reason):
-        read_extensions(own)
+        read_config(own, Sections)
 
 
 def test_the_configuration_of_the_nightly_run_serves_as_such_a_file(folder: Path) -> None:
     path = folder / "birthmark.toml"
     path.write_text(NIGHT + OWN)
-    own = read_extensions(path)
-    assert own == read_config(path)
+    own = read_config(path, Sections)
+    assert own.model_dump() == read_config(path).model_dump()
     assert list(own.all_estimators()) == ["shallow"]
     assert {"kept", "name:dot"} <= set(own.all_predicates())
 

@@ -18,13 +18,15 @@ import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from birthmark.training.registry import manifests
 from birthmark.training.registry.manifests import FORMAT, MANIFEST, VERSION, RegistryError
 from birthmark.training.registry.storage import LocalStorage, Storage
 
-__all__ = ["FORMAT", "MANIFEST", "Registry", "RegistryError", "is_remote"]
+__all__ = ["FORMAT", "MANIFEST", "Place", "Registry", "RegistryError", "is_remote"]
 
 _TIME = "%Y%m%dT%H%M%SZ"
 _REMEMBERED = 100
@@ -38,6 +40,12 @@ def _now() -> datetime:
 def is_remote(place: Path | str) -> bool:
     """Return whether a registry's place is a URI, not a path."""
     return "://" in str(place)
+
+
+Place = Annotated[
+    Path | str, AfterValidator(lambda place: place if is_remote(place) else Path(place))
+]
+"""A setting: a registry's directory, or the URI of an object store."""
 
 
 class Registry:

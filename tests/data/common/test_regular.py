@@ -20,14 +20,15 @@ from birthmark.data.common.setting_files import read_toml
 from birthmark.layout_hint.replay.model_image import read_image
 from birthmark.predictor.allocation.verdicts import RegionCapacity
 from birthmark.predictor.parts import read_json
-from birthmark.training.config import read_config, read_extensions
+from birthmark.site_file import SiteFile
+from birthmark.training.config import read_config, read_sections
 from birthmark.training.registry.storage import LocalStorage
 
 READERS: list[Callable[[Path], object]] = [
     partial(read_regular, most=SETTINGS_BYTES),
     lambda path: read_toml(path, Settings),
     read_config,
-    read_extensions,
+    lambda path: read_sections(path, SiteFile),
     read_json,
     lambda path: read_image(str(path), RegionCapacity.of(1 << 20)),
     lambda path: LocalStorage(path.parent).read(path.name),
