@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from textwrap import wrap
 from typing import Any
@@ -16,7 +18,8 @@ import typer.main
 from birthmark import __version__
 from birthmark.data.common.choices import did_you_mean
 from birthmark.data.common.without_pandas import without_pandas
-from birthmark.exits import FAILED, is_full, print_error
+from birthmark.exits import FAILED, is_full, print_error, warn
+from birthmark.plugins import Command, Loaded, load
 from birthmark.terminal import grid, line, show
 
 GROUPS = {
@@ -43,17 +46,15 @@ GROUPS = {
         "install": "Write service files for systemd or FreeBSD.",
         "doctor": "Check a site: report faults, and how to fix them.",
     },
-    "Placement and storage": {
-        "layout": "Compare layout policies; suggest regions; F2FS's lists.",
-        "storage": "Fit a server to its traffic, and rank variants of it.",
-    },
-    "Research": {
-        "research": "Check papers' claims; simulate drives; generate traces.",
-    },
 }
 """The first line of each command's help, repeated so that the list imports no command."""
 
-COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+CORE = {
+    name: Command(title, text, f"birthmark.commands.{name}")
+    for title, group in GROUPS.items()
+    for name, text in group.items()
+}
+"""The commands that need no entry point."""
 
 RENAMED = {
     "explain": "predict --explain",
@@ -63,26 +64,53 @@ RENAMED = {
     "windows": "evaluate windows",
     "models compare": "evaluate versions",
     "scan top": "top table",
-    "f2fs": "layout f2fs",
-    "region": "layout region",
-    "storage attached": "research attached",
-    "storage paper": "research paper",
-    "storage replay": "research block-replay",
-    "storage validate": "research validate",
-    "workload": "research workload",
 }
 """Old spellings, which run the new ones during this release."""
 
 
+@cache
+def plugins() -> Loaded:
+    """Return the commands of installed packages; slow, so commands of the core run without."""
+    return load("birthmark.commands", Command, taken=CORE)
+
+
+def commands() -> dict[str, Command]:
+    """Return all commands by name, in the order of the help."""
+    return {**CORE, **plugins().objects}
+
+
+def find(name: str) -> Command | None:
+    """Return a command; None if there is none of that name."""
+    return CORE.get(name) or plugins().objects.get(name)
+
+
+def renamed() -> dict[str, str]:
+    """Return all old spellings, each with the new one."""
+    spellings = dict(RENAMED)
+    for found in plugins().objects.values():
+        spellings |= found.renamed
+    return spellings
+
+
 def command(name: str) -> Any:
-    """Import and return a command, or a group of them (its module's ``app``)."""
-    module = import_module(f"birthmark.commands.{name}")
-    if hasattr(module, "app"):
-        group = typer.main.get_group(module.app)
+    """Import and return a command, or a group of them (its module's ``app``).
+
+    Raises:
+        ValueError: it cannot be loaded.
+    """
+    found = find(name)
+    assert found is not None
+    try:
+        module = import_module(found.module)
+        declared = getattr(module, "app", None) or getattr(module, name)
+    except (AttributeError, ImportError) as error:
+        raise ValueError(f"{name}: cannot be loaded from {found.module}: {error}") from error
+    if isinstance(declared, typer.Typer):
+        group = typer.main.get_group(declared)
         group.name = name
         return group
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(getattr(module, name))
+    alone.command(name)(declared)
     return typer.main.get_command(alone)
 
 
@@ -107,7 +135,7 @@ class Commands(typer.core.TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Replace an old spelling, and print the new one on standard error."""
-        for old, new in RENAMED.items():
+        for old, new in _spellings(args).items():
             words = old.split()
             if args[: len(words)] == words:
                 args = [*new.split(), *args[len(words) :]]
@@ -120,30 +148,46 @@ class Commands(typer.core.TyperGroup):
         line(ctx.get_usage())
         line(self.help or "")
         show(_list())
+        warn(plugins().errors.values())
         options = (word for own in self.get_params(ctx) for word in sorted(own.opts))
         line(f"Options: {', '.join(options)}")
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the commands' names in the order of the help."""
-        return list(COMMANDS)
+        return list(commands())
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command; suggest a similar one if it is unknown."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}.")
+        """Return the command; suggest a similar one if it is unknown.
+
+        Raises:
+            ValueError: the command of a package cannot be loaded.
+        """
+        if find(args[0]) is None and not ctx.resilient_parsing:
+            if args[0] in plugins().errors:
+                raise ValueError(plugins().errors[args[0]])
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], commands())}.")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of that name; None if there is none."""
-        return LazyCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+        found = find(cmd_name)
+        return found and LazyCommand(cmd_name, help=found.help)
+
+
+def _spellings(args: list[str]) -> Mapping[str, str]:
+    """Return the old spellings that may begin a command line."""
+    return RENAMED if not args or args[0] in CORE or args[0].startswith("-") else renamed()
 
 
 def _list() -> Any:
     """Return a row for each command, with the titles of the groups before them."""
+    groups: dict[str, dict[str, str]] = {}
+    for name, found in commands().items():
+        groups.setdefault(found.title, {})[name] = found.help
     listed = grid("bold", "cyan", "")
-    for title, commands in GROUPS.items():
+    for title, group in groups.items():
         titles = iter(wrap(title, TITLE))
-        for name, text in commands.items():
+        for name, text in group.items():
             listed.add_row(next(titles, ""), name, text)
     return listed
 

@@ -49,7 +49,7 @@ def used() -> dict[type[BaseModel], dict[str, dict[str, list[str]]]]:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Yield every command with its name; those of a group are called ``GROUP COMMAND``."""
-    for name in cli.COMMANDS:
+    for name in cli.commands():
         yield from within(name, cli.command(name))
 
 

@@ -28,6 +28,13 @@ LAYERS = [
 ]
 
 
+ANNEXES = ["layout_hint", "storage", "research"]
+"""The folders whose commands the command line finds by entry points."""
+
+COMMAND_LINE = {"exits", "groups", "options", "outputs", "plugins", "terminal"}
+"""The modules of ``birthmark`` that the commands of annexes are made with."""
+
+
 def imported(path: Path) -> set[str]:
     """What a module imports of the project: a folder, a module of the front door, the extension."""
     found = set()
@@ -46,7 +53,31 @@ def test_a_folder_imports_only_from_the_stops_before_it(folder: str) -> None:
     modules = sorted((ROOT / folder).rglob("*.py"))
     assert modules
     for path in modules:
-        assert imported(path) <= before | {"birthmark_native"}, path
+        helpers = COMMAND_LINE if path.parts[-3:-1] == (folder, "commands") else set()
+        allowed = before | {f"birthmark.{name}" for name in helpers if folder in ANNEXES}
+        assert imported(path) <= allowed | {"birthmark_native"}, path
+
+
+def core() -> list[Path]:
+    """Return the modules of the command line that are in no folder."""
+    places = ["", "commands", "doctor", "install"]
+    return sorted(path for place in places for path in (ROOT / "birthmark" / place).glob("*.py"))
+
+
+def test_the_core_imports_no_annex() -> None:
+    for path in core():
+        assert not imported(path) & {f"birthmark.{annex}" for annex in ANNEXES}, path
+
+
+def test_the_core_names_no_command_of_an_annex() -> None:
+    manifest = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    commands = manifest["project"]["entry-points"]["birthmark.commands"]
+    assert len(commands) == len(ANNEXES)
+    for path in core():
+        tree = ast.walk(ast.parse(path.read_text()))
+        strings = [node.value for node in tree if isinstance(node, ast.Constant)]
+        words = {word for text in strings for word in re.findall(r"[\w-]+", str(text))}
+        assert not words & {*commands, *ANNEXES}, path
 
 
 def test_the_extension_imports_nothing_of_the_project() -> None:

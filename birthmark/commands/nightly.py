@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +13,7 @@ import typer
 from birthmark.exits import BUSY, MISCONFIGURED, REFUSED, exits, warn
 from birthmark.options import ConfigFile
 from birthmark.outputs import Json, print_result
+from birthmark.plugins import Loaded, load
 from birthmark.terminal import working
 
 if TYPE_CHECKING:  # the other commands do without it, and start sooner
@@ -41,7 +42,9 @@ def nightly(
         working("looking for traces") as step,
     ):
         settings = read_config(config, SiteConfig)
-        night = run(settings, step, advise=_advise(settings))
+        plugins = load("birthmark.nightly", FunctionType)
+        night = run(settings, step, advise=_advise(settings, plugins))
+        night.warnings += _missing(settings, plugins)
     result = night.to_json()
     if not as_json:
         warn(result.pop("warnings"))
@@ -58,13 +61,21 @@ def nightly(
         sys.exit(REFUSED)
 
 
-def _advise(settings: Config) -> Callable[[Path], Sequence[str]] | None:
-    """Return the comparison of the configuration's variants; None without variants."""
-    if settings.day_page.what_if is None:
-        return None
-    from birthmark.storage.what_if.advice import advice
+def _advise(settings: Config, plugins: Loaded) -> Callable[[Path], Sequence[str]]:
+    """Return the advice of installed packages about a dataset, in sentences."""
 
-    return partial(advice, settings.day_page.what_if)
+    def advise(dataset: Path) -> Sequence[str]:
+        given = (advice(settings, dataset) for advice in plugins.objects.values())
+        return [sentence for sentences in given for sentence in sentences]
+
+    return advise
+
+
+def _missing(settings: Config, plugins: Loaded) -> Iterator[str]:
+    """Yield why advice is missing."""
+    if settings.day_page.what_if is not None and not plugins.objects:
+        yield f"{settings.day_page.what_if}: no installed package compares variants"
+    yield from plugins.errors.values()
 
 
 def _rehearse(config: Path, as_json: bool) -> None:

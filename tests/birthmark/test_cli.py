@@ -22,7 +22,7 @@ def birthmark(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedPro
     return subprocess.run(command, input=stdin, capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("command", cli.COMMANDS)
+@pytest.mark.parametrize("command", cli.commands())
 def test_every_command_explains_itself(command: str) -> None:
     run = birthmark(command, "--help")
     assert run.returncode == 0
@@ -35,7 +35,7 @@ def test_a_command_that_there_is_not_is_refused_with_one_that_is_like_it() -> No
     assert b"No such command 'ingets' (did you mean 'ingest'?)." in run.stderr
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
+@pytest.mark.parametrize("name", cli.commands())
 def test_a_group_lists_each_command_on_one_line(name: str) -> None:
     groups = [cli.command(name)]
     for group in groups:
@@ -47,10 +47,10 @@ def test_a_group_lists_each_command_on_one_line(name: str) -> None:
             groups.append(command)
 
 
-@pytest.mark.parametrize("command", cli.COMMANDS)
+@pytest.mark.parametrize("command", cli.commands())
 def test_the_line_of_a_command_is_the_first_of_its_own_help(command: str) -> None:
     line, *_ = cli.command(command).help.split("\n\n")
-    assert " ".join(line.split()) == cli.COMMANDS[command]
+    assert " ".join(line.split()) == cli.commands()[command].help
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["-h"], []])
@@ -64,12 +64,13 @@ def test_the_help_fits_one_screen(arguments: list[str], monkeypatch: pytest.Monk
 
 
 def test_the_help_lists_few_commands_in_groups_and_no_old_spelling() -> None:
-    assert list(cli.GROUPS) == ["Traces", "Models", "Service", "Placement and storage", "Research"]
-    assert len(cli.COMMANDS) <= 20
+    titles = dict.fromkeys(found.title for found in cli.commands().values())
+    assert list(titles) == ["Traces", "Models", "Service", "Placement and storage", "Research"]
+    assert len(cli.commands()) <= 20
     shown = birthmark("--help").stdout.decode()
-    for name, text in cli.COMMANDS.items():
-        assert re.search(rf" {name} +{re.escape(text)}", shown)
-    assert [old for old in cli.RENAMED if re.search(rf"^.{{13}}{old} ", shown, re.M)] == []
+    for name, found in cli.commands().items():
+        assert re.search(rf" {name} +{re.escape(found.help)}", shown)
+    assert [old for old in cli.renamed() if re.search(rf"^.{{13}}{old} ", shown, re.M)] == []
     for group in ("models", "scan"):
         within = birthmark(group, "--help").stdout.decode()
         assert not re.search(r"│ (compare|top) ", within)
@@ -86,7 +87,7 @@ REQUIRED = {
 """Options without which a command refuses its arguments."""
 
 
-@pytest.mark.parametrize(("old", "new"), cli.RENAMED.items())
+@pytest.mark.parametrize(("old", "new"), cli.renamed().items())
 def test_an_old_spelling_runs_the_new_one_and_prints_it(old: str, new: str) -> None:
     for arguments in (["--help"], ["/no/such/file", *REQUIRED.get(new, [])]):
         before, now = birthmark(*old.split(), *arguments), birthmark(*new.split(), *arguments)

@@ -57,7 +57,7 @@ def rows(page: str, heading: str) -> list[str]:
 def options() -> dict[str, set[str]]:
     """Return the long options of each command; those of a group are called ``GROUP COMMAND``."""
     found: dict[str, set[str]] = {}
-    waiting = [(name, cli.command(name)) for name in cli.COMMANDS]
+    waiting = [(name, cli.command(name)) for name in cli.commands()]
     for name, command in waiting:
         inner = getattr(command, "commands", {})
         waiting += [(f"{name} {own}", each) for own, each in inner.items()]

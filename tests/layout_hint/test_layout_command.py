@@ -1,7 +1,8 @@
 """``birthmark layout`` on a bundled day: what it prints and writes, and that hints do no harm.
 
 Tests also layout_hint/comparison/compare.py, layout_hint/comparison/options.py,
-layout_hint/replay/model_image.py, layout_hint/replay/runs.py, layout_hint/study.py.
+layout_hint/commands/layout.py, layout_hint/replay/model_image.py, layout_hint/replay/runs.py,
+layout_hint/study.py.
 """
 
 from __future__ import annotations

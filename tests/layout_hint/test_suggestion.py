@@ -1,4 +1,7 @@
-"""The region that is suggested is free: it has the room that hot files can use as reported."""
+"""The region that is suggested is free: it has the room that hot files can use as reported.
+
+Tests also layout_hint/commands/region.py.
+"""
 
 from __future__ import annotations
 

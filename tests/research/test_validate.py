@@ -1,6 +1,6 @@
 """Simulated drives beside those that were measured, as a user compares them.
 
-Tests also research/settings.py.
+Tests also research/commands/research.py, research/commands/tables.py, research/settings.py.
 """
 
 from __future__ import annotations

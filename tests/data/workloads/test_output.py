@@ -1,4 +1,7 @@
-"""Workloads in files: complete or absent, and marked as generated everywhere."""
+"""Workloads in files: complete or absent, and marked as generated everywhere.
+
+Tests also research/commands/workload.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Variants of a server, ranked by significant differences, and the report."""
+"""Variants of a server, ranked by significant differences, and the report.
+
+Tests also storage/commands/.
+"""
 
 from __future__ import annotations
 

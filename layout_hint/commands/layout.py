@@ -16,9 +16,9 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from birthmark.commands import f2fs
-from birthmark.commands.region import region
 from birthmark.groups import DefaultGroup
+from birthmark.layout_hint.commands import f2fs
+from birthmark.layout_hint.commands.region import region
 from birthmark.layout_hint.settings import Options as Asked
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output

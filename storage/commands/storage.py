@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from birthmark.commands import storage_tables as tables
 from birthmark.exits import warn
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, folder, print_json
+from birthmark.storage.commands import tables
 from birthmark.storage.what_if.settings import FitOptions, WhatIfOptions
 from birthmark.terminal import items, line, paragraphs, show, working
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from birthmark.commands.storage_tables import rows
+from birthmark.storage.commands.tables import rows
 from birthmark.terminal import table, words
 
 

@@ -1,4 +1,4 @@
-"""``birthmark workload``: generated traces that imitate the thesis's workloads."""
+"""``birthmark research workload``: generated traces that imitate the thesis's workloads."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from birthmark.commands import research_tables as tables
-from birthmark.commands.workload import workload
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, folder, print_json
+from birthmark.research.commands import tables
+from birthmark.research.commands.workload import workload
 from birthmark.research.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.research.settings import Options as Target
 from birthmark.terminal import items, line, show, working
