@@ -67,7 +67,7 @@ pub struct Printed {
 
 /// The columns for the form of a message's line.
 #[derive(Clone, Copy, Debug)]
-#[allow(missing_docs)] // data/schema.py says what each one means
+#[allow(missing_docs)] // `crate::schema` says where they are
 pub struct LineColumns {
     pub form: Column,
     pub con: Column,
