@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from birthmark.data.datasets import DatasetWriter
+from birthmark.data.ingest.run import update
 from birthmark.data.traces.reader import open_trace
 from birthmark_native import LivesBuilder
 
@@ -22,18 +23,12 @@ from birthmark_native import LivesBuilder
 def decode(path: Path, lives: LivesBuilder | None, dataset: DatasetWriter | None) -> None:
     """Read a trace to its end."""
     trace = open_trace(path)
-    for batch in trace:
-        gaps = trace.take_gaps()
-        trace.take_loss()
-        trace.take_messages()
-        trace.take_damaged()
+    for chunk in trace.chunks():
         if lives:
-            for each in gaps:
-                lives.update_loss(each)
-            lives.update(batch)
+            update(lives, chunk)
             lives.take_files()
             lives.take_names()
-        if dataset:
+        for batch in chunk.operations if dataset else ():
             dataset.write("operations", batch)
     if lives:
         lives.finish()

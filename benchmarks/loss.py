@@ -20,11 +20,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
 from birthmark.data.ingest.loss import Losses
+from birthmark.data.ingest.run import update
 from birthmark.data.traces.reader import open_trace
 from birthmark_native import LivesBuilder
 
@@ -60,13 +60,10 @@ class Capture:
 
     def __init__(self, path: Path) -> None:
         trace = open_trace(path)
-        self.pieces: list[tuple[list[pa.RecordBatch], pa.RecordBatch]] = []
+        self.chunks = list(trace.chunks())
         losses = Losses()
-        for batch in trace:
-            self.pieces.append((trace.take_gaps(), batch))
-        for rows in trace.take_loss():
+        for rows in (batch for chunk in self.chunks for batch in chunk.loss):
             losses.add(rows)
-        self.rest = trace.take_gaps()
         self.estimate = losses.estimate()
         counts = trace.counts()
         tallies = counts["procedures"].values()
@@ -78,21 +75,14 @@ class Capture:
         """Return the rows of the files table by handle."""
         builder = LivesBuilder(near=margin_ms * 1000)
         builder.set_losses_known(True)
-        for gaps, batch in self.pieces:
-            self._tell(builder, gaps)
-            builder.update(batch)
-        self._tell(builder, self.rest)
+        for chunk in self.chunks:
+            update(builder, chunk)
         builder.finish()
         found: Lives = defaultdict(list)
         while (files := builder.take_files()).num_rows:
             for row in files.to_pylist():
                 found[row["fh"]].append(row)
         return found
-
-    @staticmethod
-    def _tell(builder: LivesBuilder, gaps: list[pa.RecordBatch]) -> None:
-        for batch in gaps:
-            builder.update_loss(batch)
 
 
 def without(lives: Lives, columns: set[str]) -> dict[bytes, list[dict[str, Any]]]:

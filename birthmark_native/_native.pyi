@@ -113,7 +113,7 @@ class LivesBuilder:
         """Return the numbers of early evictions for lack of memory, by kind."""
 
     def update_loss(self, gaps: pa.RecordBatch) -> None:
-        """Take times in which calls were lost (``Trace.take_gaps``).
+        """Take times in which calls were lost (``Chunk.gaps``).
 
         Raises ``TableError`` if a column is missing.
         """
@@ -722,15 +722,21 @@ class Follower:
         """End soon, with a last piece."""
 
 @final
+class Chunk:
+    """What a trace gives at a time (``data.traces.reader.Chunk``). All batches have rows."""
+
+    operations: list[pa.RecordBatch]
+    messages: list[pa.RecordBatch]
+    loss: list[pa.RecordBatch]
+    gaps: list[pa.RecordBatch]
+    damaged: list[Damaged]
+
+@final
 class FollowedPiece:
     """What came of a trace that is followed."""
 
-    rows: list[pa.RecordBatch]  # operations, as they are by now
+    chunk: Chunk  # its operations are as they are by now
     settled: list[pa.RecordBatch]  # those of earlier pieces that change no more, batch for batch
-    gaps: list[pa.RecordBatch]  # as ``Trace.take_gaps`` returns them
-    loss: list[pa.RecordBatch]  # rows of ``data.schema.LOSS``
-    messages: list[pa.RecordBatch]  # as ``Trace.take_messages`` returns them
-    damaged: list[Damaged]
     place: tuple[str, int, int]  # where the next piece begins
     clock: int | None  # the time of the last message, in microseconds since the epoch
     resumed: bool  # whether it is the first after what was read again
@@ -759,27 +765,11 @@ class Trace:
         Raises ``OSError`` if it cannot be opened and ``TraceError`` if it is empty or no trace.
         """
 
-    def next_batch(self) -> pa.RecordBatch | None:
-        """Return the next rows of the operations table, or ``None`` at the end of the trace.
+    def next_chunk(self) -> Chunk | None:
+        """Return the next chunk, or ``None`` at the end of the trace.
 
-        A batch can be empty if damaged records or messages are pending. Raises ``TraceError`` at
-        the end if most records are later than this host's clock.
+        Raises ``TraceError`` at the end if most records are later than this host's clock.
         """
-
-    def take_damaged(self) -> list[Damaged]:
-        """Return the records set aside since the last call."""
-
-    def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return the times of lost calls found since the last call.
-
-        Columns ``server``, ``client``, ``since`` and ``until``; batches have rows.
-        """
-
-    def take_loss(self) -> list[pa.RecordBatch]:
-        """Return the rows of the loss table (``data.schema.LOSS``) finished since the last call."""
-
-    def take_messages(self) -> list[pa.RecordBatch]:
-        """Return the messages since the last call that make no row."""
 
     def counts(self) -> dict[str, Any]:
         """Return the counts. Raises ``StateError`` before the end of the trace.

@@ -83,7 +83,7 @@ def decoded(folder: Path, content: bytes) -> native.Trace:
     path = folder / "trace"
     path.write_bytes(content)
     trace = native.Trace(str(path))
-    while trace.next_batch() is not None:
+    while trace.next_chunk() is not None:
         pass
     return trace
 

@@ -14,6 +14,7 @@ from birthmark.data.anonymize.settings import Settings
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, with_server
+from birthmark.data.ingest.run import update
 from birthmark.data.schema import filled
 from birthmark.data.traces.inputs import TraceOrderCheck
 from birthmark.data.traces.reader import Trace
@@ -55,27 +56,13 @@ class TableWriter:
         """Add a trace's operations, and the lives that end in it; leave out damaged records."""
         rows = 0
         lives.set_losses_known(trace.tells_loss)
-        for batch in beginnings.of(trace.path, trace):
-            self._add_loss(trace, lives)
-            lives.update(batch)
-            self.write("operations", batch)
-            self._add_rest(trace, lives)
-            rows += batch.num_rows
+        for chunk in beginnings.of(trace):
+            update(lives, chunk)
+            for table, batch in chunk.rows():
+                self.write(table, batch)
+            self.add_lives(lives)
+            rows += sum(map(len, chunk.operations))
             progress(trace.path, rows)
-        self._add_loss(trace, lives)
-        self._add_rest(trace, lives)
-
-    def _add_loss(self, trace: Trace, lives: LivesBuilder) -> None:
-        for gaps in trace.take_gaps():
-            lives.update_loss(gaps)
-        for loss in trace.take_loss():
-            self.write("loss", loss)
-
-    def _add_rest(self, trace: Trace, lives: LivesBuilder) -> None:
-        for messages in trace.take_messages():
-            self.write("messages", messages)
-        self.add_lives(lives)
-        trace.take_damaged()
 
     def add_lives(self, lives: LivesBuilder) -> bool:
         """Add the lives that have ended; return False if there were none."""

@@ -23,8 +23,8 @@ from birthmark.data.follow.mirror import EARLIER, Heed, Mirror
 from birthmark.data.follow.state import State, Warm
 from birthmark.data.follow.status import Status
 from birthmark.data.ingest.run import error_context, take_finished
-from birthmark.data.schema import MESSAGES
 from birthmark.data.settings import Following
+from birthmark.data.traces.reader import Chunk
 from birthmark_native import FollowedPiece, HistoryKeeper, LiveHistory, LivesBuilder
 from birthmark_native import Follower as NativeFollower
 from birthmark_native.results import Damaged
@@ -208,21 +208,22 @@ class Follower:
         self._look(piece)
         if self._resuming and not self._is_beyond(piece):
             return
-        self._undated += [(piece.place[0] or self._source, each) for each in piece.damaged]
-        if self._hour is None and self._is_due(piece):
+        chunk = Chunk.of(piece.chunk)
+        self._undated += [(piece.place[0] or self._source, each) for each in chunk.damaged]
+        if self._hour is None and self._is_due(piece, chunk):
             self._begin(piece)
-        for gaps in piece.gaps:
+        for gaps in chunk.gaps:
             self._lives.update_loss(gaps)
             self.status.gaps += len(gaps)
-        for batch in piece.rows:
+        for batch in chunk.operations:
             self.take_partial(batch)
-        self._write(piece)
+        self._write(piece, chunk)
         if piece.clock is not None:
-            rows = sum(map(len, piece.rows))
+            rows = sum(map(len, chunk.operations))
             self._warm.pass_by(piece.clock, piece.place)
             if self._mirror is not None:
                 self._mirror.heard(piece.clock, rows)
-                for batch in piece.loss:
+                for batch in chunk.loss:
                     self._mirror.lost(batch)
             if rows:
                 self._heard = time.monotonic()
@@ -259,44 +260,38 @@ class Follower:
         self._resuming = False
         return True
 
-    def _is_due(self, piece: FollowedPiece) -> bool:
+    def _is_due(self, piece: FollowedPiece, chunk: Chunk) -> bool:
         """Return whether an hour must take a piece. Damage waits until an hour is known."""
         waits = piece.clock is None and not piece.ended and len(self._undated) < MOST_UNDATED
-        rows = piece.rows or piece.messages or piece.loss
-        return bool(rows or (self._undated and not waits))
+        return bool(chunk.rows() or (self._undated and not waits))
 
     def _begin(self, piece: FollowedPiece) -> None:
         """Begin the hour of a piece."""
-        if piece.rows:
-            time_of = piece.rows[0]["time"][0].value
+        if operations := piece.chunk.operations:
+            time_of = operations[0]["time"][0].value
         else:
             time_of = piece.clock or int(time.time() * 1e6)
         begins = time_of // self._stride * self._stride
         self._hour = Hour(self._out, begins, self._counts, self._pool)
 
-    def _write(self, piece: FollowedPiece) -> None:
+    def _write(self, piece: FollowedPiece, chunk: Chunk) -> None:
         """Write the rows of a piece."""
         if self._hour is not None:
-            self._hour.expect(piece.rows)
+            self._hour.expect(chunk.operations)
         for batch in piece.settled:
             of = next((own for own, _ in self._closing if own.waiting), self._hour)
             assert of is not None
             of.settle(batch)
         if self._hour is not None:
-            messages = piece.messages
-            batches = [
-                ("messages", pa.RecordBatch.from_arrays(b.columns, schema=MESSAGES))
-                for b in messages
-            ]
-            batches += [("loss", batch) for batch in piece.loss]
-            self._hour.write([*batches, *take_finished(self._lives)])
+            final = [each for each in chunk.rows() if each[0] != "operations"]
+            self._hour.write([*final, *take_finished(self._lives)])
             for file, records in groupby(self._undated, key=itemgetter(0)):
                 self._hour.set_aside(file, [record for _, record in records])
             self._undated.clear()
         self._counts = self.status.counts = piece.counts() or self._counts
         self.status.evicted_lives = self._lives.evicted()
         self._format = piece.format or self._format
-        self.status.unwatched += sum(pc.sum(b["unwatched"]).as_py() for b in piece.loss)
+        self.status.unwatched += sum(pc.sum(b["unwatched"]).as_py() for b in chunk.loss)
 
     def _is_over(self, own: Hour, piece: FollowedPiece) -> bool:
         """Return whether an hour is over: by the trace's time, or by the host's if idle.

@@ -63,23 +63,15 @@ def decode(trace: str | Path, out: Path) -> None:
 def _decode(trace: Trace, out: Path) -> None:
     rows = {"operations": 0, "messages": 0}
     with DatasetWriter(out / "dataset", _PART) as dataset, _Streams(out) as streams:
-
-        def take(number: int) -> None:
-            streams.write("gaps", trace.take_gaps(), number)
-            streams.write("loss", trace.take_loss(), number)
-            for message in trace.take_messages():
-                dataset.write("messages", message)
-                rows["messages"] += message.num_rows
-            set_aside(dataset, trace.path, trace.take_damaged())
-
-        number = 0
-        for batch in trace:
-            take(number)
-            streams.write("lives", [batch.select(LIVES)], number)
-            dataset.write("operations", batch)
-            rows["operations"] += batch.num_rows
-            number += 1
-        take(number)
+        for number, chunk in enumerate(trace.chunks()):
+            streams.write("gaps", chunk.gaps, number)
+            streams.write("loss", chunk.loss, number)
+            streams.write("lives", [batch.select(LIVES) for batch in chunk.operations], number)
+            for table, batch in chunk.rows():
+                if table in rows:
+                    dataset.write(table, batch)
+                    rows[table] += batch.num_rows
+            set_aside(dataset, trace.path, chunk.damaged)
     names = ("path", "format", "compression", "generated", "tells_loss")
     about = {name: getattr(trace, name) for name in names}
     about |= {"rows": rows, "counts": trace.counts()}

@@ -17,7 +17,7 @@ from birthmark.data.datasets.tables import TABLES, DatasetWriter
 from birthmark.data.ingest.loss import Losses
 from birthmark.data.ingest.summary import IngestSummary, held_already
 from birthmark.data.traces.inputs import TraceOrderCheck, reject_duplicates
-from birthmark.data.traces.reader import Trace, open_trace
+from birthmark.data.traces.reader import Chunk, Trace, open_trace
 from birthmark_native import LiveHistory, LivesBuilder
 from birthmark_native.results import Damaged
 
@@ -78,18 +78,15 @@ def ingest(
         def read(trace: Trace) -> None:
             rows = 0
             lives.set_losses_known(trace.tells_loss)
-            for batch in beginnings.of(trace.path, trace):
-                lost = _losses(trace, lives, losses)
-                lives.update(batch)
-                messages = [("messages", each) for each in trace.take_messages()]
-                writer.write([("operations", batch), *messages, *lost, *take_finished(lives)])
-                set_aside(dataset, trace.path, trace.take_damaged())
-                rows += batch.num_rows
+            for chunk in beginnings.of(trace):
+                update(lives, chunk)
+                for batch in chunk.loss:
+                    losses.add(batch)
+                writer.write([*chunk.rows(), *take_finished(lives)])
+                set_aside(dataset, trace.path, chunk.damaged)
+                rows += sum(map(len, chunk.operations))
                 if progress:
                     progress(trace.path, rows)
-            writer.write([("messages", each) for each in trace.take_messages()])
-            set_aside(dataset, trace.path, trace.take_damaged())
-            writer.write(_losses(trace, lives, losses))
             summary.add(trace, trace.counts())
 
         for path in traces:
@@ -119,14 +116,12 @@ def error_context(path: str | Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _losses(trace: Trace, lives: LivesBuilder, losses: Losses) -> list[tuple[str, pa.RecordBatch]]:
-    """Pass new losses to the lives and the estimate; return their rows."""
-    for gaps in trace.take_gaps():
+def update(lives: LivesBuilder | LiveHistory, chunk: Chunk) -> None:
+    """Pass gaps and operations to the lives."""
+    for gaps in chunk.gaps:
         lives.update_loss(gaps)
-    found = trace.take_loss()
-    for batch in found:
-        losses.add(batch)
-    return [("loss", batch) for batch in found]
+    for batch in chunk.operations:
+        lives.update(batch)
 
 
 def take_finished(lives: LivesBuilder | LiveHistory) -> list[tuple[str, pa.RecordBatch]]:

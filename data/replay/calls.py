@@ -142,8 +142,9 @@ def read_calls(
         if Path(trace).is_dir():
             yield from _dataset_calls(Path(trace), first, last)
         else:
-            for batch in beginnings.of(str(trace), open_trace(trace)):
-                yield from _calls(batch.select(COLUMNS), first, last)
+            for chunk in beginnings.of(open_trace(trace)):
+                for batch in chunk.operations:
+                    yield from _calls(batch.select(COLUMNS), first, last)
 
 
 def _dataset_calls(directory: Path, first: int | None, last: int | None) -> Iterator[Call]:

@@ -16,7 +16,7 @@ from birthmark.data.generated import Mark, all_in_metadata, in_dataset
 from birthmark.data.schema import OPERATIONS, filled
 from birthmark.data.traces import unread
 from birthmark.data.traces.operations import check_columns
-from birthmark.data.traces.reader import PARQUET_MAGIC, Trace, open_trace
+from birthmark.data.traces.reader import PARQUET_MAGIC, open_trace
 
 BATCH_ROWS = 131_072
 """Rows read at a time: large enough to amortize a batch's fixed cost, small enough for memory."""
@@ -56,18 +56,9 @@ class Source:
         else:
             trace = open_trace(self.path)
             for batch in trace:
-                _drop_what_ingest_keeps(trace)
                 yield batch.select(self._columns)
             self.counts = trace.counts()
             self.generated = [trace.generated] if trace.generated else []
-
-
-def _drop_what_ingest_keeps(trace: Trace) -> None:
-    """Drop pending data that only ingest uses; the trace's counts include it."""
-    trace.take_damaged()
-    trace.take_messages()
-    trace.take_gaps()
-    trace.take_loss()
 
 
 def _is_parquet(path: Path) -> bool:

@@ -118,10 +118,10 @@ class Traffic:
         while not self.ended and (came := self._next()) is not None:
             piece = came
             self.ended = piece.ended
-            self.lost.gaps += sum(map(len, piece.gaps))
+            self.lost.gaps += sum(map(len, piece.chunk.gaps))
             self._refused += len(piece.refused)
             self.lost.files = self._refused + piece.missed
-            batches += (rows := [each for each in piece.rows if len(each)])
+            batches += (rows := [each for each in piece.chunk.operations if len(each)])
             if rows and not self._rows:
                 mark = generated.in_operations(rows[0])
                 self.generated = [mark] if mark else []

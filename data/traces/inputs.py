@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from birthmark.data.traces.reader import Chunk, Trace
+
 
 def reject_duplicates(paths: Iterable[str | Path]) -> None:
     """Raise ValueError if two paths are the same file or directory: it would count twice."""
@@ -40,14 +42,14 @@ class TraceOrderCheck:
     def __init__(self) -> None:
         self._latest: dict[str, tuple[int, str]] = {}
 
-    def of(self, path: str, trace: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield a trace's operations; raise ValueError if an earlier trace begins later."""
-        rows = 0
-        for batch in trace:
-            if not rows:
-                self._note(path, batch)
-            rows += batch.num_rows
-            yield batch
+    def of(self, trace: Trace) -> Iterator[Chunk]:
+        """Yield a trace's chunks; raise ValueError if an earlier trace begins later."""
+        begun = False
+        for chunk in trace.chunks():
+            if chunk.operations and not begun:
+                self._note(trace.path, chunk.operations[0])
+                begun = True
+            yield chunk
 
     def _note(self, path: str, batch: pa.RecordBatch) -> None:
         columns = [batch["server"].cast(pa.utf8()), batch["time"].cast(pa.int64())]

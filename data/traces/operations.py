@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from birthmark.data import generated
 from birthmark.data.datasets import row_groups
 from birthmark.data.schema import OPERATIONS, filled
-from birthmark.data.traces.reader import BATCH_ROWS, Trace
+from birthmark.data.traces.reader import BATCH_ROWS, Chunk, Trace
 from birthmark.data.traces.tallies import Tallies
 from birthmark_native import Instants
 from birthmark_native.results import Damaged
@@ -41,7 +41,6 @@ class RowsTrace(Trace):
         self._rows = 0
         self._odd: set[int] = set()
         self._reasons: Counter[str] = Counter()
-        self._damaged: list[Damaged] = []
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Yield the operations, of `data.schema.OPERATIONS`; missing columns are null.
@@ -50,7 +49,7 @@ class RowsTrace(Trace):
         """
         raise NotImplementedError
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
+    def chunks(self) -> Iterator[Chunk]:
         """Yield the rows; raise ValueError if most have impossible times."""
         for batch in self.rows():
             whole = filled(batch, OPERATIONS)
@@ -65,12 +64,12 @@ class RowsTrace(Trace):
                 " than a day after this host's clock; expected a trace of the past"
             )
 
-    def _plausible(self, until: int, odd: list[tuple[int, str, str]]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows up to `until`, without those that are set aside."""
-        for row, reason, expected in odd:
-            self._odd.add(row)
-            self._reasons[reason] += 1
-            self._damaged.append(_damaged(row + 1, reason, expected))
+    def _plausible(self, until: int, odd: list[tuple[int, str, str]]) -> Iterator[Chunk]:
+        """Yield those set aside by their numbers, and the other rows up to `until`."""
+        self._odd.update(row for row, _, _ in odd)
+        self._reasons.update(reason for _, reason, _ in odd)
+        if odd:
+            yield Chunk(damaged=[_damaged(row + 1, *why) for row, *why in odd])
         while self._pending and self._rows < until:
             batch = self._pending.pop(0)
             if len(batch) > until - self._rows:
@@ -79,7 +78,8 @@ class RowsTrace(Trace):
             whole = self._without_odd(batch)
             self._rows += len(batch)
             self._tallies.add(whole)
-            yield whole
+            if len(whole):
+                yield Chunk([whole])
 
     def _without_odd(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the next rows without those that are set aside."""
@@ -89,23 +89,6 @@ class RowsTrace(Trace):
             return batch
         self._odd -= odd
         return batch.filter(pa.array([row not in odd for row in rows], pa.bool_()))
-
-    def take_damaged(self) -> list[Damaged]:
-        """Return the rows set aside since the last time, by their numbers."""
-        damaged, self._damaged = self._damaged, []
-        return damaged
-
-    def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return an empty list: operations do not show gaps."""
-        return []
-
-    def take_loss(self) -> list[pa.RecordBatch]:
-        """Return an empty list: operations do not show losses."""
-        return []
-
-    def take_messages(self) -> list[pa.RecordBatch]:
-        """Return an empty list: the file holds operations only."""
-        return []
 
     def counts(self) -> dict[str, Any]:
         """Return the counts, in the form of a decoded trace's counts."""

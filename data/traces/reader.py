@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -28,13 +29,45 @@ MARKED_FIRST = ("nfsdump", "operations")
 """Formats whose traces are marked as generated at the beginning; in others a row has the mark."""
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """What a trace gives at a time. All batches have rows.
+
+    Attributes:
+        operations: of `data.schema.OPERATIONS`.
+        messages: those without a row, of `data.schema.MESSAGES`.
+        loss: of `data.schema.LOSS`.
+        gaps: times in which calls were lost, for :meth:`birthmark_native.LivesBuilder.update_loss`
+            before these operations: ``server``, ``client``, ``since`` and ``until``.
+        damaged: the records set aside.
+    """
+
+    operations: Sequence[pa.RecordBatch] = ()
+    messages: Sequence[pa.RecordBatch] = ()
+    loss: Sequence[pa.RecordBatch] = ()
+    gaps: Sequence[pa.RecordBatch] = ()
+    damaged: Sequence[Damaged] = ()
+
+    @classmethod
+    def of(cls, native: birthmark_native.Chunk) -> Chunk:
+        """Return a chunk of the extension's."""
+        messages = [
+            pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES) for batch in native.messages
+        ]
+        return cls(native.operations, messages, native.loss, native.gaps, native.damaged)
+
+    def rows(self) -> list[tuple[str, pa.RecordBatch]]:
+        """Return the rows with the names of their tables."""
+        tables = {"operations": self.operations, "messages": self.messages, "loss": self.loss}
+        return [(table, batch) for table, batches in tables.items() for batch in batches]
+
+
 class Trace:
     """A trace being read: iterate over it for the operations table, in record batches.
 
     Rows come in the order in which operations were completed, so roughly by ``reply_time``. A call
-    without a reply comes a minute of the trace's time after it was made. An empty batch says that
-    damaged records, or messages without a row, are ready. Records with impossible times are
-    damaged; if most are later than this host's clock, ``ValueError`` says so at the end.
+    without a reply comes a minute of the trace's time after it was made. Records with impossible
+    times are damaged; if most are later than this host's clock, ``ValueError`` says so at the end.
 
     Attributes:
         path: the file, ``-`` for standard input.
@@ -43,7 +76,7 @@ class Trace:
         compression: ``none``, ``gzip``, ``bzip2``, ``xz`` or ``zstd``.
         generated: the mark of a generated trace (`data.generated`); where no comment or metadata
             holds it, once the first row is read.
-        tells_loss: whether :meth:`take_gaps` and :meth:`take_loss` report losses.
+        tells_loss: whether its chunks report losses.
     """
 
     generated: generated.Mark | None = None
@@ -60,31 +93,16 @@ class Trace:
         return f"<{type(self).__name__} of {self.path}: {self.format}>"
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        while (batch := self._native.next_batch()) is not None:
-            self.generated = self.generated or generated.in_operations(batch)
-            yield batch
+        for chunk in self.chunks():
+            yield from chunk.operations
 
-    def take_damaged(self) -> list[Damaged]:
-        """Return the records set aside since the last call."""
-        return self._native.take_damaged()
-
-    def take_gaps(self) -> list[pa.RecordBatch]:
-        """Return the gaps in which calls were lost, as far as found since the last call.
-
-        For :meth:`birthmark_native.LivesBuilder.update_loss`.
-        """
-        return self._native.take_gaps()
-
-    def take_loss(self) -> list[pa.RecordBatch]:
-        """Return the rows of `data.schema.LOSS` that were finished since the last call."""
-        return self._native.take_loss()
-
-    def take_messages(self) -> list[pa.RecordBatch]:
-        """Return the messages without a row (`data.schema.MESSAGES`) since the last call."""
-        return [
-            pa.RecordBatch.from_arrays(batch.columns, schema=MESSAGES)
-            for batch in self._native.take_messages()
-        ]
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield all that the trace holds: operations, and what they leave out."""
+        while (native := self._native.next_chunk()) is not None:
+            chunk = Chunk.of(native)
+            for batch in chunk.operations:
+                self.generated = self.generated or generated.in_operations(batch)
+            yield chunk
 
     def counts(self) -> dict[str, Any]:
         """Return the counts, once the trace has ended (`birthmark_native.Trace.counts`)."""
@@ -126,5 +144,5 @@ def marks_of(path: str | Path) -> list[generated.Mark]:
         return []
     trace = open_trace(path)
     if trace.format not in MARKED_FIRST:
-        next((batch for batch in trace if batch.num_rows), None)
+        next(iter(trace), None)
     return [trace.generated] if trace.generated else []

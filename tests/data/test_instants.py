@@ -16,7 +16,8 @@ import pytest
 from birthmark.data.datasets.tables import read_table
 from birthmark.data.ingest.decoded import Decoded, decode
 from birthmark.data.ingest.run import ingest
-from birthmark.data.traces.reader import Trace, open_trace
+from birthmark.data.traces.reader import open_trace
+from tests.builders.whole import Whole
 
 DAY = 86_400
 START = 1_003_680_000  # 2001-10-21T16:00:00Z
@@ -35,14 +36,14 @@ def calls(*days: float, each: int = 40) -> list[str]:
     return [call(time, xid) for xid, time in enumerate(times, 1)]
 
 
-def read(path: Path) -> tuple[list[int], Trace]:
+def read(path: Path) -> tuple[list[int], Whole]:
     """Return the XIDs of the calls read, in order, and the trace."""
-    trace = open_trace(path)
-    rows = [row for batch in trace for row in batch.select(["time", "xid"]).to_pylist()]
-    return [row["xid"] for row in sorted(rows, key=lambda row: row["time"])], trace
+    trace = Whole(path)
+    rows = sorted(trace.rows(), key=lambda row: row["time"])
+    return [row["xid"] for row in rows], trace
 
 
-def read_text(path: Path, lines: list[str]) -> tuple[list[int], Trace]:
+def read_text(path: Path, lines: list[str]) -> tuple[list[int], Whole]:
     path.write_text("".join(lines))
     return read(path)
 
@@ -80,7 +81,7 @@ def test_a_line_with_a_wrong_time_is_set_aside_with_the_reason(
     lines.insert(at, call(time, 0xBAD))
     xids, trace = read_text(tmp_path / "trace", lines)
     assert xids == list(range(1, 41))
-    (damaged,) = trace.take_damaged()
+    (damaged,) = trace.damaged
     assert (damaged["line"], damaged["reason"]) == (at + 1, reason)
     assert damaged["bytes"].decode() == lines[at].strip()
     assert trace.counts()["damaged"] == {reason: 1}
@@ -91,7 +92,7 @@ def test_a_line_with_a_wrong_time_is_set_aside_with_the_reason(
 def test_a_reason_says_what_was_expected_and_found(tmp_path: Path) -> None:
     lines = [*calls(0), call(START + 3000 * DAY, 1), call(NEVER, 1)]
     _, trace = read_text(tmp_path / "trace", lines)
-    odd, late = (record["expected"] for record in trace.take_damaged())
+    odd, late = (record["expected"] for record in trace.damaged)
     assert odd == (
         "a time near that of its neighbours, 2001-10-21T16:00:39Z: not 2010-01-07T16:00:00Z,"
         " 2999 days from it"
@@ -187,7 +188,7 @@ def test_a_run_of_records_hours_away_is_set_aside_in_every_format(
     path.write_text("".join(with_run(hours, count)))
     xids, trace = read(path if kind == "text" else as_parquet(path))
     assert xids == [*range(1, 1001), *range(1001 + count, 2001 + count)]
-    assert [each["line"] for each in trace.take_damaged()] == [*range(1001, 1001 + count)]
+    assert [each["line"] for each in trace.damaged] == [*range(1001, 1001 + count)]
     assert trace.counts()["damaged"] == {"odd-time": count}
     assert accounted_for(trace.counts()) == trace.counts()["records"] == 2000 + count
 
@@ -244,7 +245,7 @@ def test_rows_of_parquet_with_impossible_times_are_set_aside(
     pq.write_table(table.set_column(index, table.schema.field(index), odd), tmp_path / "rows")
     xids, trace = read(tmp_path / "rows")
     assert len(xids) == 39
-    (damaged,) = trace.take_damaged()
+    (damaged,) = trace.damaged
     assert (damaged["line"], damaged["reason"]) == (8, reason)
     assert accounted_for(trace.counts()) == trace.counts()["records"] == 40
     summary = ingest([tmp_path / "rows"], tmp_path / "dataset")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from birthmark.data.traces.reader import open_trace
+from tests.builders.whole import Whole
 
 # DataSeries' field -> ours, in calls and in replies
 CALL = {
@@ -190,9 +191,8 @@ def test_every_field_agrees_with_the_converter(records: list[Any], rows: dict[An
 def test_lines_that_the_converter_passes_through_are_set_aside(
     shared: Path, records: list[Any]
 ) -> None:
-    trace = open_trace(shared / "reference" / "ellard-raw-data.txt")
-    list(trace)
-    ours = {record["bytes"].decode() for record in trace.take_damaged()}
+    trace = Whole(shared / "reference" / "ellard-raw-data.txt")
+    ours = {record["bytes"].decode() for record in trace.damaged}
     garbage = {
         bytes.fromhex(record["garbage"]).decode().strip()
         for record in records

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from birthmark.data.ingest.run import update
 from birthmark.data.lives import tables
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import FILES, NAMES
@@ -427,10 +428,8 @@ def captured(path: Path, live: LiveHistory) -> Emitted:
     """Follow a capture as an ingest does."""
     trace, emitted = open_trace(str(path)), nothing()
     live.set_losses_known(trace.tells_loss)
-    for operations in trace:
-        live.update(operations)
-        for gaps in trace.take_gaps():
-            live.update_loss(gaps)
+    for chunk in trace.chunks():
+        update(live, chunk)
         emitted.take(live)
     finish(live, emitted)
     return emitted

@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(counts.lines, counts.written + counts.comments + damaged);
     assert!(!out.windows(6).any(|word| word == b"SECRET"));
     let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(out)));
-    while let Ok(Some(_)) = trace.next_batch() {}
+    while let Ok(Some(_)) = trace.next_chunk() {}
     let counts = trace.counts();
     assert!(counts.damaged.is_empty(), "{:?}", counts.damaged);
 });

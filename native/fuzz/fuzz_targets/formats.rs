@@ -25,8 +25,8 @@ fn read(format: &'static Format, bytes: &[u8], clock: Option<i64>) {
         trace.judge_by(clock);
     }
     loop {
-        match trace.next_batch() {
-            Ok(Some(_)) => drop(trace.take_damaged()),
+        match trace.next_chunk() {
+            Ok(Some(_)) => {}
             Ok(None) | Err(TraceError::AfterClock { .. }) => break,
             Err(_) => return, // what was read until then is not joined to its end
         }

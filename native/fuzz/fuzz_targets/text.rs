@@ -31,8 +31,8 @@ fn judged(bytes: &[u8]) {
     let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(bytes.to_vec())));
     trace.judge_by(CLOCK);
     loop {
-        match trace.next_batch() {
-            Ok(Some(_)) => drop(trace.take_damaged()),
+        match trace.next_chunk() {
+            Ok(Some(_)) => {}
             Ok(None) | Err(TraceError::AfterClock { .. }) => break,
             Err(error) => panic!("text is never refused: {error}"),
         }
@@ -47,15 +47,13 @@ fn judged(bytes: &[u8]) {
 fn rewritten(bytes: &[u8]) -> Vec<u8> {
     let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(bytes.to_vec())));
     let (mut writer, mut text, mut read) = (TextWriter::default(), Vec::new(), 0);
-    loop {
-        let batch = trace.next_batch().expect("text is never refused");
-        drop(trace.take_damaged());
-        let messages = trace.take_messages().expect("messages fit their table");
-        text.extend(writer.messages(&messages).expect("what was decoded can be written"));
-        read += messages.num_rows();
-        match batch {
-            Some(batch) => text.extend(writer.write(&batch).expect("likewise")),
-            None => break,
+    while let Some(chunk) = trace.next_chunk().expect("text is never refused") {
+        for messages in &chunk.messages {
+            text.extend(writer.messages(messages).expect("what was decoded can be written"));
+            read += messages.num_rows();
+        }
+        for batch in &chunk.operations {
+            text.extend(writer.write(batch).expect("likewise"));
         }
     }
     text.extend(writer.finish());

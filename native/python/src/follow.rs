@@ -2,15 +2,13 @@
 
 use super::arrays::Batch;
 use super::errors::{raise_at, BROKEN};
-use super::trace::{counted, set_aside};
-use arrow_array::RecordBatch;
-use arrow_pyarrow::PyArrowType;
+use super::trace::{batches, counted, PyChunk};
 use birthmark_trace::budget::{Budget, DEFAULT};
 use birthmark_trace::follow::{Follow, Piece, Place, Resume};
 use birthmark_trace::trace::TraceError;
 use crossbeam_channel::{bounded, Receiver, RecvTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -97,7 +95,10 @@ impl Follower {
     fn next_piece(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<FollowedPiece>> {
         let timeout = Duration::try_from_secs_f64(timeout).unwrap_or_default();
         match py.detach(|| self.items.recv_timeout(timeout)) {
-            Ok(Ok(item)) => Ok(Some(FollowedPiece { item })),
+            Ok(Ok(mut item)) => {
+                let chunk = Py::new(py, PyChunk(std::mem::take(&mut item.piece.chunk)))?;
+                Ok(Some(FollowedPiece { item, chunk }))
+            }
             Ok(Err(error)) => Err(raise_at(&self.path, error)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
@@ -114,44 +115,19 @@ impl Follower {
 #[pyclass(module = "birthmark_native")]
 pub struct FollowedPiece {
     item: Item,
-}
-
-/// A batch, if it has rows.
-fn filled(batch: &RecordBatch) -> Vec<Batch> {
-    let some = (batch.num_rows() > 0).then(|| PyArrowType(batch.clone()));
-    some.into_iter().collect()
+    chunk: Py<PyChunk>,
 }
 
 #[pymethods]
 impl FollowedPiece {
     #[getter]
-    fn rows(&self) -> Vec<Batch> {
-        self.item.piece.rows.iter().cloned().map(PyArrowType).collect()
+    fn chunk(&self, py: Python<'_>) -> Py<PyChunk> {
+        self.chunk.clone_ref(py)
     }
 
     #[getter]
     fn settled(&self) -> Vec<Batch> {
-        self.item.piece.settled.iter().cloned().map(PyArrowType).collect()
-    }
-
-    #[getter]
-    fn gaps(&self) -> Vec<Batch> {
-        filled(&self.item.piece.gaps)
-    }
-
-    #[getter]
-    fn loss(&self) -> Vec<Batch> {
-        filled(&self.item.piece.loss)
-    }
-
-    #[getter]
-    fn messages(&self) -> Vec<Batch> {
-        filled(&self.item.piece.messages)
-    }
-
-    #[getter]
-    fn damaged<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        set_aside(py, &self.item.piece.damaged)
+        batches(&self.item.piece.settled)
     }
 
     #[getter]

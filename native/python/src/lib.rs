@@ -54,7 +54,7 @@ mod _native {
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
         text::{PyTextWriter, PyTraceLines},
-        trace::{operations_schema, PyTrace},
+        trace::{operations_schema, PyChunk, PyTrace},
     };
 
     #[pymodule_init]

@@ -1,4 +1,4 @@
-//! `birthmark_native.Trace`: a trace decoded in a thread, batch by batch.
+//! `birthmark_native.Trace` and `Chunk`: a trace decoded in a thread, chunk by chunk.
 
 use super::arrays::Batch;
 use super::errors::{raise_at, BROKEN, NOT_YET};
@@ -8,49 +8,65 @@ use birthmark_trace::decoder::DecoderCounts;
 use birthmark_trace::join::{Counts, Tally};
 use birthmark_trace::quarantine::Damaged;
 use birthmark_trace::schema::{self, Op};
-use birthmark_trace::trace::{Trace, TraceCounts, TraceError};
+use birthmark_trace::trace::{Chunk, Trace, TraceCounts, TraceError};
 use crossbeam_channel::{bounded, Receiver};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList};
 use std::path::PathBuf;
 use std::thread;
 
-/// Batches decoded ahead of the reader.
+/// Chunks decoded ahead of the reader.
 const AHEAD: usize = 2;
 
-/// Side outputs of a batch, or of the end.
-struct SideOutputs {
-    damaged: Vec<Damaged>,
-    gaps: RecordBatch,
-    loss: RecordBatch,
-    messages: RecordBatch,
-}
-
-impl SideOutputs {
-    fn take(trace: &mut Trace) -> Result<SideOutputs, TraceError> {
-        Ok(SideOutputs {
-            damaged: trace.take_damaged(),
-            gaps: trace.take_gaps()?,
-            loss: trace.take_loss()?,
-            messages: trace.take_messages()?,
-        })
-    }
-}
-
 enum Item {
-    Batch(RecordBatch, SideOutputs),
-    End(Box<TraceCounts>, SideOutputs),
+    Chunk(Chunk),
+    End(Box<TraceCounts>),
     Failed(TraceError),
 }
 
 impl Item {
     fn next(trace: &mut Trace) -> Item {
-        let next = trace.next_batch().and_then(|batch| Ok((batch, SideOutputs::take(trace)?)));
-        match next {
-            Ok((Some(batch), side)) => Item::Batch(batch, side),
-            Ok((None, side)) => Item::End(Box::new(trace.counts()), side),
+        match trace.next_chunk() {
+            Ok(Some(chunk)) => Item::Chunk(chunk),
+            Ok(None) => Item::End(Box::new(trace.counts())),
             Err(error) => Item::Failed(error),
         }
+    }
+}
+
+#[pyclass(name = "Chunk", module = "birthmark_native", frozen)]
+pub struct PyChunk(pub Chunk);
+
+/// Batches for Python.
+pub fn batches(of: &[RecordBatch]) -> Vec<Batch> {
+    of.iter().cloned().map(PyArrowType).collect()
+}
+
+#[pymethods]
+impl PyChunk {
+    #[getter]
+    fn operations(&self) -> Vec<Batch> {
+        batches(&self.0.operations)
+    }
+
+    #[getter]
+    fn messages(&self) -> Vec<Batch> {
+        batches(&self.0.messages)
+    }
+
+    #[getter]
+    fn loss(&self) -> Vec<Batch> {
+        batches(&self.0.loss)
+    }
+
+    #[getter]
+    fn gaps(&self) -> Vec<Batch> {
+        batches(&self.0.gaps)
+    }
+
+    #[getter]
+    fn damaged<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        set_aside(py, &self.0.damaged)
     }
 }
 
@@ -63,10 +79,6 @@ pub struct PyTrace {
     compression: &'static str,
     heading: Option<Vec<u8>>,
     items: Receiver<Item>,
-    damaged: Vec<Damaged>,
-    gaps: Vec<Batch>,
-    loss: Vec<Batch>,
-    messages: Vec<Batch>,
     counts: Option<Box<TraceCounts>>,
 }
 
@@ -80,23 +92,12 @@ impl PyTrace {
         let (sender, items) = bounded(AHEAD);
         thread::spawn(move || loop {
             let item = Item::next(&mut trace);
-            let last = !matches!(item, Item::Batch(..));
+            let last = !matches!(item, Item::Chunk(..));
             if sender.send(item).is_err() || last {
                 return;
             }
         });
-        Ok(PyTrace {
-            path,
-            format,
-            compression,
-            heading,
-            items,
-            damaged: Vec::new(),
-            gaps: Vec::new(),
-            loss: Vec::new(),
-            messages: Vec::new(),
-            counts: None,
-        })
+        Ok(PyTrace { path, format, compression, heading, items, counts: None })
     }
 
     #[getter]
@@ -104,18 +105,14 @@ impl PyTrace {
         self.heading.as_deref().map(|line| PyBytes::new(py, line))
     }
 
-    fn next_batch(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+    fn next_chunk(&mut self, py: Python<'_>) -> PyResult<Option<PyChunk>> {
         if self.counts.is_some() {
             return Ok(None);
         }
         let items = &self.items;
         match py.detach(|| items.recv()) {
-            Ok(Item::Batch(batch, side)) => {
-                self.keep(side);
-                Ok(Some(PyArrowType(batch)))
-            }
-            Ok(Item::End(counts, side)) => {
-                self.keep(side);
+            Ok(Item::Chunk(chunk)) => Ok(Some(PyChunk(chunk))),
+            Ok(Item::End(counts)) => {
                 self.counts = Some(counts);
                 Ok(None)
             }
@@ -124,22 +121,6 @@ impl PyTrace {
                 Err(BROKEN.because(format_args!("{}: decoding has ended", self.path.display())))
             }
         }
-    }
-
-    fn take_damaged<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        set_aside(py, &std::mem::take(&mut self.damaged))
-    }
-
-    fn take_gaps(&mut self) -> Vec<Batch> {
-        std::mem::take(&mut self.gaps)
-    }
-
-    fn take_loss(&mut self) -> Vec<Batch> {
-        std::mem::take(&mut self.loss)
-    }
-
-    fn take_messages(&mut self) -> Vec<Batch> {
-        std::mem::take(&mut self.messages)
     }
 
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -152,27 +133,13 @@ impl PyTrace {
     }
 }
 
-impl PyTrace {
-    fn keep(&mut self, side: SideOutputs) {
-        let SideOutputs { damaged, gaps, loss, messages } = side;
-        self.damaged.extend(damaged);
-        for (batch, pending) in
-            [(gaps, &mut self.gaps), (loss, &mut self.loss), (messages, &mut self.messages)]
-        {
-            if batch.num_rows() > 0 {
-                pending.push(PyArrowType(batch));
-            }
-        }
-    }
-}
-
 #[pyfunction]
 pub fn operations_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     schema::operations().to_pyarrow(py)
 }
 
 /// Converts damaged records for Python.
-pub fn set_aside<'py>(py: Python<'py>, records: &[Damaged]) -> PyResult<Bound<'py, PyList>> {
+fn set_aside<'py>(py: Python<'py>, records: &[Damaged]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for record in records {
         let item = PyDict::new(py);

@@ -133,7 +133,7 @@ mod tests {
         writer.statistics(time + 4_000_000, counts(5, 2)).unwrap();
         let mut trace = Trace::new(Compression::None, Box::new(Cursor::new(bytes))).unwrap();
         trace.judge_by(i64::MAX / 2);
-        while trace.next_batch().unwrap().is_some() {}
+        while trace.next_chunk().unwrap().is_some() {}
         let counts = trace.counts();
         assert!(counts.damaged.is_empty());
         let count = |name| counts.read.details.iter().find(|(of, _)| *of == name).unwrap().1;

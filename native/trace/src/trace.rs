@@ -5,7 +5,6 @@ use crate::input::Input;
 use crate::join::{Counts, Joiner};
 use crate::loss;
 use crate::quarantine::Damaged;
-use crate::schema;
 use crate::text;
 use crate::text::log::{Flushing, Log, Taker};
 use crate::text::recorder::Recorder;
@@ -75,7 +74,31 @@ impl TraceCounts {
     }
 }
 
-/// Reads a trace batch by batch.
+/// What a trace gives at a time. Each table has one batch or none; a follower's operations may have
+/// several.
+#[derive(Default)]
+pub struct Chunk {
+    /// Rows of the operations table.
+    pub operations: Vec<RecordBatch>,
+    /// Messages without a row.
+    pub messages: Vec<RecordBatch>,
+    /// Rows of the loss table.
+    pub loss: Vec<RecordBatch>,
+    /// Gaps with lost calls ([`loss::gaps`]), which concern operations of this chunk and later ones.
+    pub gaps: Vec<RecordBatch>,
+    /// Records set aside.
+    pub damaged: Vec<Damaged>,
+}
+
+impl Chunk {
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        let tables = [&self.operations, &self.messages, &self.loss, &self.gaps];
+        self.damaged.is_empty() && tables.iter().all(|batches| batches.is_empty())
+    }
+}
+
+/// Reads a trace chunk by chunk.
 pub struct Trace {
     /// The file's compression.
     pub compression: Compression,
@@ -189,23 +212,35 @@ impl Trace {
         }
     }
 
-    /// The next rows; `None` at the end of the trace. An empty batch means that
-    /// [`Trace::take_damaged`] should be called before continuing.
-    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, TraceError> {
-        loop {
+    /// The next chunk; `None` at the end of the trace.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, TraceError> {
+        let operations = loop {
             let joiner = &mut self.joiner;
             if let Some(batch) = joiner.batches.take(&joiner.hosts, self.ended) {
-                return Ok(Some(batch?));
+                break vec![batch?];
             }
-            if self.ended {
-                return Ok(None);
-            }
-            if self.step()?
-                && (self.joiner.quarantine.full() || self.recorder.get().messages.full())
+            if self.ended
+                || self.step()?
+                    && (self.joiner.quarantine.full() || self.recorder.get().messages.full())
             {
-                return Ok(Some(RecordBatch::new_empty(schema::operations())));
+                break Vec::new();
             }
-        }
+        };
+        let chunk = self.chunk(operations)?;
+        Ok((!self.ended || !chunk.is_empty()).then_some(chunk))
+    }
+
+    /// The chunk of some operations, with all that waits.
+    pub(crate) fn chunk(&mut self, operations: Vec<RecordBatch>) -> Result<Chunk, TraceError> {
+        let (losses, hosts) = (&mut self.joiner.losses, &self.joiner.hosts);
+        let filled = |batch: RecordBatch| if batch.num_rows() > 0 { vec![batch] } else { vec![] };
+        Ok(Chunk {
+            operations,
+            messages: filled(self.recorder.get().messages.take(hosts)?),
+            loss: filled(loss::periods(&losses.take_periods(), hosts)?),
+            gaps: filled(loss::gaps(&losses.take_gaps(), hosts)?),
+            damaged: self.joiner.quarantine.take(),
+        })
     }
 
     /// Reads on, a step of a decoder; false at the end.
@@ -236,26 +271,6 @@ impl Trace {
     /// Messages of NFS that could not be printed, because there is no form for them.
     pub fn left_out(&self) -> u64 {
         self.recorder.get().printer.left_out
-    }
-
-    /// The messages without a row, since the last call.
-    pub fn take_messages(&mut self) -> Result<RecordBatch, TraceError> {
-        Ok(self.recorder.get().messages.take(&self.joiner.hosts)?)
-    }
-
-    /// The records set aside since the last call.
-    pub fn take_damaged(&mut self) -> Vec<Damaged> {
-        self.joiner.quarantine.take()
-    }
-
-    /// The gaps with lost calls found since the last call ([`loss::gaps`]).
-    pub fn take_gaps(&mut self) -> Result<RecordBatch, TraceError> {
-        Ok(loss::gaps(&self.joiner.losses.take_gaps(), &self.joiner.hosts)?)
-    }
-
-    /// The rows of the loss table finished since the last call.
-    pub fn take_loss(&mut self) -> Result<RecordBatch, TraceError> {
-        Ok(loss::periods(&self.joiner.losses.take_periods(), &self.joiner.hosts)?)
     }
 
     /// The counts so far.

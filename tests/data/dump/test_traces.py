@@ -29,6 +29,7 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import MESSAGES, OPERATIONS
 from birthmark.data.traces.reader import open_trace
+from tests.builders.whole import Whole
 
 CAPTURES = Path(__file__).parents[3] / "native" / "fuzz" / "corpus" / "capture"
 
@@ -194,12 +195,12 @@ def test_every_well_formed_line_comes_back_through_the_tables(
     content = "".join(f"{line}\n" for line in ["# a comment", *text]).encode("latin-1")
     folder = tmp_path_factory.mktemp("identity")
     (folder / "trace").write_bytes(content)
-    trace = open_trace(folder / "trace")
+    trace = Whole(folder / "trace")
     writer = birthmark_native.TextWriter()
-    out = b"".join([writer.write(batch) for batch in trace])
-    out += b"".join([writer.messages(batch) for batch in trace.take_messages()])
+    out = b"".join([writer.write(batch) for batch in trace.operations])
+    out += b"".join([writer.messages(batch) for batch in trace.messages])
     out += writer.finish()
-    assert trace.take_damaged() == []
+    assert trace.damaged == []
     assert words(out) == words(content) - words(b"# a comment\n")
     # and what was read again says the same
     (folder / "again").write_bytes(out)
@@ -244,18 +245,11 @@ def test_a_line_printed_otherwise_comes_back_as_it_was(
 
 def test_the_published_traces_come_back_as_they_were(shared: Path, tmp_path: Path) -> None:
     sample = shared / "reference" / "ellard-raw-data.txt"
-    damaged = {line["bytes"] for line in read_to_the_end(sample).take_damaged()}
+    damaged = {line["bytes"] for line in Whole(sample).damaged}
     lines = [line for line in sample.read_bytes().splitlines() if line not in damaged]
     assert len(lines) == 174
     out = through_tables(sample, tmp_path / "out")
     assert Counter(out.splitlines()) == Counter(lines)
-
-
-def read_to_the_end(path: Path) -> object:
-    trace = open_trace(path)
-    for _ in trace:
-        pass
-    return trace
 
 
 # Captures, as nfsdump prints them
@@ -467,9 +461,9 @@ def test_names_and_handles_that_would_lead_a_reader_astray_are_printed_so_that_t
 def test_the_native_schema_of_messages_is_the_documented_one(tmp_path: Path) -> None:
     (tmp_path / "trace").write_text(f"{MOUNT}\n")
     trace = birthmark_native.Trace(str(tmp_path / "trace"))
-    while trace.next_batch() is not None:
-        pass
-    (messages,) = trace.take_messages()
+    chunk = trace.next_chunk()
+    assert chunk is not None
+    (messages,) = chunk.messages
     assert messages.schema.equals(MESSAGES)
 
 

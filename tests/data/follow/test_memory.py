@@ -121,7 +121,7 @@ def lives(kind: str, count: int, memory: int, folder: Path) -> tuple[LivesBuilde
     built, names = LivesBuilder(memory=memory), 0
     while True:
         piece = native.next_piece(1)
-        for batch in piece.rows if piece else ():
+        for batch in piece.chunk.operations if piece else ():
             built.update(batch)
             built.take_files()
             names += len(built.take_names())
@@ -149,7 +149,7 @@ def test_a_snapshot_is_loaded_within_the_budget_that_is_given(tmp_path: Path) ->
     built, _ = LivesBuilder(), write(KINDS["removes"](2000), tmp_path / "capture")
     native = Follower(str(tmp_path / "capture"), 3_600_000_000, until_idle=0.01)
     while (piece := native.next_piece(1)) is None or not piece.ended:
-        for batch in piece.rows if piece else ():
+        for batch in piece.chunk.operations if piece else ():
             built.update(batch)
     built.save(tmp_path / "snapshot")
     assert len(built.take_names()) == 0

@@ -20,7 +20,7 @@ from birthmark.data.ingest.loss import Losses
 from birthmark.data.ingest.run import ingest
 from birthmark.data.schema import LOSS
 from birthmark.data.traces.captures import write_capture
-from birthmark.data.traces.reader import open_trace
+from tests.builders.whole import Whole
 
 SAMPLE = Path(__file__).parents[3] / "data" / "samples" / "day1.parquet"
 OPERATIONS = 12_000
@@ -167,21 +167,19 @@ def test_a_trace_of_text_tells_of_numbers_that_were_passed_over(tmp_path: Path) 
             lines += [f"{call} con = 1 len = 1", f"{reply} status=70 pl = 1 con = 1 len = 1"]
     path = tmp_path / "trace.txt"
     path.write_text("\n".join(lines) + "\n")
-    trace = open_trace(path)
-    list(trace)
-    (rows,) = trace.take_loss()
+    trace = Whole(path)
+    (rows,) = trace.loss
     assert rows.schema.equals(LOSS)
     (row,) = rows.to_pylist()
     assert (row["calls"], row["replies"], row["unseen"], row["lost"]) == (39, 39, 1, 2.0)
-    (gap,) = pa.Table.from_batches(trace.take_gaps()).to_pylist()
+    (gap,) = pa.Table.from_batches(trace.gaps).to_pylist()
     assert (gap["since"].timestamp(), gap["until"].timestamp()) == (1001.9, 1002.1)
 
 
 def test_the_estimate_of_a_real_capture_is_near_the_truth(shared: Path) -> None:
     truth = json.loads((shared / "captures" / "trouble.json").read_text())
-    trace, losses = open_trace(shared / "captures" / "trouble.pcap.xz"), Losses()
-    list(trace)
-    for rows in trace.take_loss():
+    trace, losses = Whole(shared / "captures" / "trouble.pcap.xz"), Losses()
+    for rows in trace.loss:
         losses.add(rows)
     estimate = losses.estimate()
     assert estimate is not None

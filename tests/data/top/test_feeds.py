@@ -150,7 +150,7 @@ def rows_within(follower: Follower, seconds: float) -> tuple[list[int], bool]:
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         piece = follower.next_piece(left)
-        rows = sum(map(len, piece.rows)) if piece else 0
+        rows = sum(map(len, piece.chunk.operations)) if piece else 0
         if piece and (rows or piece.ended):
             return [rows] if rows else [], piece.ended
     return [], False

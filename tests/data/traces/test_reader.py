@@ -23,7 +23,8 @@ import birthmark_native
 from birthmark.data import schema
 from birthmark.data.schema import OPERATIONS
 from birthmark.data.traces.operations import RowsTrace
-from birthmark.data.traces.reader import READERS, Trace, open_trace
+from birthmark.data.traces.reader import READERS, open_trace
+from tests.builders.whole import Whole
 
 CALL = (
     "1006231501.396310 31.03f7 30.0801 U C3 b953f2e4 3 lookup fh cfbc6584 "
@@ -48,21 +49,21 @@ def zstd(content: bytes) -> bytes:
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[bytes], tuple[list[dict[str, Any]], Trace]]:
-    def read(content: bytes) -> tuple[list[dict[str, Any]], Trace]:
+def read(tmp_path: Path) -> Callable[[bytes], tuple[list[dict[str, Any]], Whole]]:
+    def read(content: bytes) -> tuple[list[dict[str, Any]], Whole]:
         path = tmp_path / "trace"
         path.write_bytes(content)
-        trace = open_trace(path)
-        rows = [row for batch in trace for row in batch.to_pylist()]
-        return rows, trace
+        trace = Whole(path)
+        return trace.rows(), trace
 
     return read
 
 
 def test_the_native_schema_is_the_documented_one(tmp_path: Path) -> None:
     (tmp_path / "trace").write_bytes(TEXT)
-    batch = birthmark_native.Trace(str(tmp_path / "trace")).next_batch()
-    assert batch is not None
+    chunk = birthmark_native.Trace(str(tmp_path / "trace")).next_chunk()
+    assert chunk is not None
+    (batch,) = chunk.operations
     assert batch.schema.equals(schema.OPERATIONS)
 
 
@@ -179,7 +180,7 @@ def test_a_gzip_file_cut_short_gives_its_readable_lines_and_says_so(read: Any) -
     counts = trace.counts()
     assert 5_000 < len(rows) < 15_000
     assert counts["damaged"]["compression-damaged"] == 1
-    (*_, last) = trace.take_damaged()
+    (*_, last) = trace.damaged
     assert last["expected"].startswith("gzip data to its end")
 
 
@@ -209,7 +210,7 @@ def test_a_damaged_line_is_set_aside_and_the_others_are_read(
 ) -> None:
     rows, trace = read(TEXT + line.encode() + b"\n" + TEXT.replace(b"b953f2e4", b"1"))
     assert len(rows) == 2
-    (damaged,) = trace.take_damaged()
+    (damaged,) = trace.damaged
     assert damaged["reason"] == reason
     assert (damaged["line"], damaged["offset"]) == (3, len(TEXT))
     assert damaged["bytes"] == line.encode()
@@ -221,7 +222,7 @@ def test_blocks_of_zero_bytes_are_one_record_wherever_they_stand(read: Any) -> N
     other = TEXT.replace(b"b953f2e4", b"1")
     rows, trace = read(zeros + TEXT + zeros + other[:100] + zeros + other)
     assert len(rows) == 2
-    damaged = trace.take_damaged()
+    damaged = trace.damaged
     assert [each["reason"] for each in damaged] == [
         "zero-block",
         "zero-block",
@@ -321,7 +322,7 @@ def test_a_reader_that_is_entered_reads_its_format(
 ) -> None:
     monkeypatch.setitem(READERS, b"LINES", f"{__name__}:Lines")
     (tmp_path / "trace").write_text("LINES\n1000000\n-5\n2000000\n")
-    trace = open_trace(tmp_path / "trace")
-    assert sum(batch.num_rows for batch in trace) == 2
-    assert [record["line"] for record in trace.take_damaged()] == [2]
+    trace = Whole(tmp_path / "trace")
+    assert len(trace.rows()) == 2
+    assert [record["line"] for record in trace.damaged] == [2]
     assert trace.counts()["procedures"]["getattr"]["calls"] == 2

@@ -147,7 +147,7 @@ fn output_is_readable_and_all_input_is_accounted_for() {
     assert_eq!(counts.lines, counts.written + counts.comments + damaged);
     let decode = |text: Vec<u8>| {
         let mut trace = Trace::decode(&text::FORMAT, Box::new(Cursor::new(text)));
-        while trace.next_batch().unwrap().is_some() {}
+        while trace.next_chunk().unwrap().is_some() {}
         trace.counts()
     };
     let (before, after) = (decode(text), decode(out));

@@ -12,8 +12,7 @@ mod pipe;
 use crate::budget::Budget;
 use crate::input::Input;
 use crate::message::WINDOW;
-use crate::quarantine::Damaged;
-use crate::trace::{Trace, TraceCounts, TraceError};
+use crate::trace::{Chunk, Trace, TraceCounts, TraceError};
 use arrow_array::RecordBatch;
 use folder::Folder;
 use pipe::Pipe;
@@ -89,18 +88,10 @@ trait Source: Send {
 
 /// What came since the last time.
 pub struct Piece {
-    /// The rows, as they are by now.
-    pub rows: Vec<RecordBatch>,
+    /// What the trace gave; its operations are as they are by now.
+    pub chunk: Chunk,
     /// Rows of earlier pieces that change no more, a batch for each one given before.
     pub settled: Vec<RecordBatch>,
-    /// What was damaged.
-    pub damaged: Vec<Damaged>,
-    /// Times of lost calls ([`crate::loss::gaps`]).
-    pub gaps: RecordBatch,
-    /// Rows of the loss table.
-    pub loss: RecordBatch,
-    /// Messages that no row is made of.
-    pub messages: RecordBatch,
     /// Where the next piece begins.
     pub place: Place,
     /// The trace's time: that of the last message.
@@ -334,7 +325,7 @@ impl Follow {
             return Ok(Piece::nothing(place, idle, ended));
         };
         trace.judge_by_now();
-        let rows = trace.take_partial()?;
+        let operations = trace.take_partial()?;
         let clock = trace.clock();
         if !idle {
             self.heard = Instant::now();
@@ -342,12 +333,8 @@ impl Follow {
         let done = ended || self.heard.elapsed() > QUIET;
         let until = if done { i64::MAX } else { trace.latest().saturating_sub(SETTLED) };
         let piece = Piece {
-            rows,
             settled: trace.settled(until)?,
-            damaged: trace.take_damaged(),
-            gaps: trace.take_gaps()?,
-            loss: trace.take_loss()?,
-            messages: trace.take_messages()?,
+            chunk: trace.chunk(operations)?,
             place,
             clock,
             counts: Some(trace.counts()),
@@ -364,23 +351,13 @@ impl Piece {
     /// Whether it tells no more than that nothing came.
     pub fn is_nothing(&self) -> bool {
         let quiet = self.idle && !self.ended && !self.resumed;
-        let tables = [&self.gaps, &self.loss, &self.messages];
-        quiet
-            && self.rows.is_empty()
-            && self.settled.is_empty()
-            && self.damaged.is_empty()
-            && tables.iter().all(|table| table.num_rows() == 0)
+        quiet && self.settled.is_empty() && self.chunk.is_empty()
     }
 
     fn nothing(place: Place, idle: bool, ended: bool) -> Piece {
-        let none = || RecordBatch::new_empty(std::sync::Arc::new(arrow_schema::Schema::empty()));
         Piece {
-            rows: Vec::new(),
+            chunk: Chunk::default(),
             settled: Vec::new(),
-            damaged: Vec::new(),
-            gaps: none(),
-            loss: none(),
-            messages: none(),
             place,
             clock: None,
             counts: None,

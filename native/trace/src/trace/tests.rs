@@ -45,7 +45,7 @@ fn read(format: &'static Format, bytes: &[u8], clock: Option<i64>) -> Option<(Tr
         trace.judge_by(clock);
     }
     loop {
-        match trace.next_batch() {
+        match trace.next_chunk() {
             Ok(Some(_)) => {}
             Ok(None) => return Some((trace.counts(), false)),
             Err(TraceError::AfterClock { .. }) => return Some((trace.counts(), true)),
@@ -166,11 +166,11 @@ fn a_format_in_the_table_is_recognized_read_judged_and_counted() {
     let mut trace = open(&formats, b"creates\n1 inbox.lock\n9 late\n2 thesis.tex\n").unwrap();
     assert_eq!(trace.format.word, "creates");
     trace.judge_by(5);
-    let batch = trace.next_batch().unwrap().unwrap();
-    let names = batch.column_by_name("name").unwrap().as_binary::<i32>().clone();
+    let chunk = trace.next_chunk().unwrap().unwrap();
+    let names = chunk.operations[0].column_by_name("name").unwrap().as_binary::<i32>().clone();
     assert_eq!(names.iter().flatten().collect::<Vec<_>>(), [&b"inbox.lock"[..], b"thesis.tex"]);
-    assert!(trace.next_batch().unwrap().is_none());
-    assert_eq!(trace.take_damaged()[0].bytes, b"9 late");
+    assert_eq!(chunk.damaged[0].bytes, b"9 late");
+    assert!(trace.next_chunk().unwrap().is_none());
     let counts = trace.counts();
     assert_eq!(counts.read.details, [("late", 1)]);
     assert_eq!((counts.read.records, counts.accounted_for()), (4, 4));
@@ -181,7 +181,7 @@ fn undecodable_traces_and_traces_of_the_future_are_errors() {
     let error = |bytes| {
         let mut trace = open(&[&CREATES], bytes).unwrap();
         trace.judge_by(5);
-        std::iter::repeat_with(|| trace.next_batch()).find_map(Result::err).unwrap().to_string()
+        std::iter::repeat_with(|| trace.next_chunk()).find_map(Result::err).unwrap().to_string()
     };
     assert_eq!(error(b"creates\nlock\n"), "expected a time and a name");
     assert!(error(b"creates\n8 a\n9 b\n1 c\n").starts_with("2 of 3 records have times later"));

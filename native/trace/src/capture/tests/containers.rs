@@ -155,7 +155,7 @@ fn a_record_of_erf_may_begin_with_zeros_and_describe_the_capture() {
     for bytes in [first.clone(), described.concat()] {
         let input = Box::new(std::io::Cursor::new(bytes.clone()));
         let mut trace = Trace::new(birthmark_source::Compression::None, input).unwrap();
-        while trace.next_batch().unwrap().is_some() {}
+        while trace.next_chunk().unwrap().is_some() {}
         let counts = trace.counts();
         assert_eq!((counts.read.records, counts.accounted_for()), (1, 1));
         assert_eq!(xids(&read(bytes).unwrap()), [1]);
