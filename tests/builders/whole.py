@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark.data.traces.reader import Trace, open_trace
+from birthmark.data.traces.reader import open_trace
 from birthmark_native.results import Damaged
 
 
@@ -15,17 +15,14 @@ class Whole:
     """All that a trace holds: its chunks in one."""
 
     def __init__(self, path: Path) -> None:
-        self.trace: Trace = open_trace(path)
-        chunks = list(self.trace.chunks())
+        trace = open_trace(path)
+        self.format, self.compression, self.counts = trace.format, trace.compression, trace.counts
+        chunks = list(trace.chunks())
         self.operations: list[pa.RecordBatch] = [b for chunk in chunks for b in chunk.operations]
         self.messages: list[pa.RecordBatch] = [b for chunk in chunks for b in chunk.messages]
         self.loss: list[pa.RecordBatch] = [b for chunk in chunks for b in chunk.loss]
         self.gaps: list[pa.RecordBatch] = [b for chunk in chunks for b in chunk.gaps]
         self.damaged: list[Damaged] = [each for chunk in chunks for each in chunk.damaged]
-
-    def counts(self) -> dict[str, Any]:
-        """Return what was counted."""
-        return self.trace.counts()
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the operations."""
