@@ -126,6 +126,9 @@ UsageError: Any = typer.BadParameter.__base__
 """The error for a bad command line; typer does not export it."""
 
 
+NATIVE = ".native"
+"""The name's end of an extension module that `make quickstart` does not build."""
+
 TITLE = 11
 """Columns of a group's title, which is wrapped."""
 
@@ -229,6 +232,11 @@ def main() -> None:
     except BrokenPipeError:
         _discard_output()
         sys.exit(141)  # as the shell reports a process ended by SIGPIPE
+    except ModuleNotFoundError as error:
+        if not str(error.name).endswith(NATIVE):
+            raise
+        print_error(ValueError(f"{error.name}: is not built; run `make install` in the checkout"))
+        sys.exit(FAILED)
     except (OSError, ValueError) as error:
         print_error(error)
         if is_full(error):

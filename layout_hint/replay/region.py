@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+import birthmark.layout_hint.native as native
 from birthmark.data.common.sizes import size
-from birthmark.layout_hint import native
 
 TABLES_END, MIDDLE, DATA = "tables-end", "middle", "data"
 PLACES = f"{TABLES_END}, {MIDDLE} or {DATA}"

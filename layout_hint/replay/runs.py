@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import birthmark.layout_hint.native as native
 from birthmark.data.datasets import row_groups
-from birthmark.layout_hint import native
 from birthmark.layout_hint.replay import hint_sources
 from birthmark.layout_hint.replay.conditions import (
     DEFAULT,

@@ -334,3 +334,15 @@ def test_replay_says_what_a_time_looks_like(tmp_path: Path) -> None:
     run = birthmark("replay", "build", DAYS[1], "--from", "noon", "--out", tmp_path / "b")
     assert run.returncode == 2
     assert b"expected a time such as" in run.stderr
+
+
+def test_an_extension_module_that_was_not_built_is_named() -> None:
+    command = ["birthmark", "research", "validate", "requests", "--drive", "barracuda"]
+    program = (
+        "import sys; from birthmark.cli import main;"
+        f" sys.modules['birthmark.research.native'] = None; sys.argv = {command}; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    expected = "birthmark.research.native: is not built; run `make install` in the checkout\n"
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"birthmark: {expected}"
