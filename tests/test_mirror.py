@@ -38,7 +38,7 @@ def named() -> set[str]:
     for path in (ROOT / "tests").rglob("test_*.py"):
         if listed := ALSO.search(ast.get_docstring(ast.parse(path.read_text())) or ""):
             found |= set(re.split(r",\s+", listed[1]))
-    return found
+    return {name for name in found if (ROOT / name.split("/")[0]).is_dir()}
 
 
 def has_twin(module: Path) -> bool:
