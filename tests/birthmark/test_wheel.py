@@ -139,8 +139,13 @@ def test_the_wheel_holds_every_module_and_all_that_they_read(installed: Installe
     held = set(zipfile.ZipFile(installed.wheel).namelist())
     assert len(wanted) > 300
     assert wanted - held == set()
-    (extension,) = (name for name in held if name.endswith(".so"))
-    assert extension == "birthmark_native/_native.abi3.so"
+    assert {name for name in held if name.endswith(".so")} == {
+        "birthmark_native/_native.abi3.so",
+        *(
+            f"birthmark/{folder}/native.abi3.so"
+            for folder in ("layout_hint", "storage", "research")
+        ),
+    }
 
 
 def test_names_load_beside_modules_of_the_same_names(beside: Installed) -> None:
