@@ -14,13 +14,9 @@ import pytest
 from grimp import ImportGraph
 
 from docs.imports import circles, crates, folders, members, modules, packages, rooms, siblings
+from tests.folders import FOLDERS, RESEARCH
 
 ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ["data", "features", "predictor", "training", "serving", "layout_hint", "storage"]
-RESEARCH = "research"
-if (ROOT / RESEARCH).is_dir():  # nothing needs it: a clone may do without
-    LAYERS.append(RESEARCH)
-
 
 ANNEXES = ["layout_hint", "storage", "research"]
 """The folders whose commands the command line finds by entry points."""
@@ -41,9 +37,9 @@ def imported(path: Path) -> set[str]:
     return {".".join(part[:2]) if part[0] == "birthmark" else part[0] for part in parts}
 
 
-@pytest.mark.parametrize("folder", LAYERS)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_imports_only_from_the_stops_before_it(folder: str) -> None:
-    before = {f"birthmark.{stop}" for stop in LAYERS[: LAYERS.index(folder) + 1]}
+    before = {f"birthmark.{stop}" for stop in FOLDERS[: FOLDERS.index(folder) + 1]}
     modules = sorted((ROOT / folder).rglob("*.py"))
     assert modules
     for path in modules:
@@ -81,7 +77,7 @@ def test_the_extension_imports_nothing_of_the_project() -> None:
         assert imported(path) <= {"birthmark_native"}, path
 
 
-@pytest.mark.parametrize("folder", LAYERS)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_each_folder_is_a_package_of_birthmark(folder: str) -> None:
     link = ROOT / "birthmark" / folder
     assert link.is_symlink()
@@ -106,7 +102,7 @@ def crossing(graph: ImportGraph, folder: str) -> list[list[str]]:
     return [circle for circle in found if circle[0].startswith(inside) and inner & {*circle}]
 
 
-@pytest.mark.parametrize("folder", LAYERS)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_no_circle_of_imports_crosses_a_package(graph: ImportGraph, folder: str) -> None:
     assert crossing(graph, folder) == []
 
@@ -141,7 +137,7 @@ def test_the_architecture_page_lists_the_crates_in_the_same_order() -> None:
     page = (ROOT / "ARCHITECTURE.md").read_text()
     chapter = page.split("\n## Crates\n")[1].split("\n## ")[0]
     listed = re.findall(r"^\| `(.+?)` \|", chapter, re.MULTILINE)
-    if RESEARCH not in LAYERS:
+    if RESEARCH not in FOLDERS:
         listed = [crate for crate in listed if not crate.startswith(f"{RESEARCH}/")]
     assert listed == members()
 

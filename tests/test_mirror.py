@@ -11,17 +11,9 @@ import re
 from functools import cache
 from pathlib import Path
 
+from tests.folders import FOLDERS
+
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = [
-    "data",
-    "features",
-    "predictor",
-    "training",
-    "serving",
-    "layout_hint",
-    "storage",
-    "research",
-]
 ALSO = re.compile(r"^Tests also (.+?)\.$", re.M | re.S)
 
 

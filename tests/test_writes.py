@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.folders import FOLDERS
+
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = [
-    *["data", "features", "predictor", "training", "serving", "layout_hint", "storage", "research"],
-    "birthmark",
-]
+PLACES = [*FOLDERS, "birthmark"]
 
 METHODS = {
     *["write_text", "write_bytes", "savefig", "to_csv", "to_parquet", "to_excel"],
@@ -130,7 +129,7 @@ def found(node: ast.AST, place: str, paths: frozenset[str] = frozenset()) -> Ite
 
 def test_files_are_written_by_the_functions_that_replace_them() -> None:
     places = set()
-    for folder in FOLDERS:
+    for folder in PLACES:
         for path in sorted((ROOT / folder).rglob("*.py")):
             if MENTIONS.search(text := path.read_text()):
                 places |= set(found(ast.parse(text), str(path.relative_to(ROOT))))

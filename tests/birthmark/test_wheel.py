@@ -18,20 +18,11 @@ import pyarrow as pa
 import pytest
 
 from tests import crates
+from tests.folders import FOLDERS
 
 pytestmark = pytest.mark.deep
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (
-    "data",
-    "features",
-    "predictor",
-    "training",
-    "serving",
-    "layout_hint",
-    "storage",
-    "research",
-)
 OWN = ("birthmark/", "birthmark_native/", "birthmark-")
 QUICK = ("--trees", "4", "--rounds", "2")
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
