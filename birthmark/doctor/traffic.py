@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ from birthmark.doctor.site import Site
 from birthmark.training.engine import SCRATCH
 from birthmark.training.nightly.intake import INCOMING, INTAKE
 from birthmark.training.nightly.state import LATE
-from birthmark.training.nightly.trace_files import matching
+from birthmark.training.nightly.trace_files import beginning, matching
 from birthmark_native import SharedHistory
 
 LOSS = 0.01
@@ -51,12 +52,21 @@ def _newest(datasets: Path) -> Path | None:
     return max(summaries, key=lambda path: (path.stat().st_mtime_ns, path), default=None)
 
 
+def _is_closed(place: Path) -> bool:
+    """Return whether a directory is there that this process cannot list."""
+    return place.is_dir() and not os.access(place, os.R_OK | os.X_OK)
+
+
 def _stopped(site: Site) -> Iterator[Finding]:
     globs = site.installed.settings.globs
     changed = [path.stat().st_mtime for path in matching(globs)]
-    if not changed:
+    closed = [str(place) for place in map(beginning, map(Path, globs)) if _is_closed(place)]
+    if closed:
+        yield Note(f"whether traces come: {', '.join(closed)} cannot be listed by who asks")
+    elif not changed:
         do = "start the capture; check that it writes to traces.files"
         yield Fault("there is no trace", ", ".join(globs), do)
+    if not changed:
         return
     newest = datetime.fromtimestamp(max(changed), UTC)
     if site.now - newest > LATE:
