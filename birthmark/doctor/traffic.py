@@ -62,7 +62,7 @@ def _stopped(site: Site) -> Iterator[Finding]:
     changed = [path.stat().st_mtime for path in matching(globs)]
     closed = [str(place) for place in map(beginning, map(Path, globs)) if _is_closed(place)]
     if closed:
-        yield Note(f"whether traces come: {', '.join(closed)} cannot be listed by who asks")
+        yield Note(f"whether traces come: {', '.join(closed)} cannot be listed by this user")
     elif not changed:
         do = "start the capture; check that it writes to traces.files"
         yield Fault("there is no trace", ", ".join(globs), do)
