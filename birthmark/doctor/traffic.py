@@ -39,7 +39,11 @@ def capture(site: Site) -> Iterator[Finding]:
     """Find a capture that stopped or loses messages, by its newest dataset."""
     if site.installed.settings.globs:
         yield from _stopped(site)
-    newest = _newest(site.installed.datasets)
+    datasets = site.installed.datasets
+    if _is_closed(datasets):
+        yield Note(f"the quality of the capture: {datasets} cannot be listed by this user")
+        return
+    newest = _newest(datasets)
     if newest is None:
         yield Note("the quality of the capture: there is no dataset yet")
         return

@@ -25,6 +25,8 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.data.common import durable
 from birthmark.data.follow.status import Status
+from birthmark.doctor import traffic
+from birthmark.doctor.site import Site as Examined
 from birthmark.exits import FAILED, MISCONFIGURED
 from birthmark.install import Site, files
 from birthmark.site_file import SiteConfig
@@ -712,6 +714,22 @@ def test_each_fault_is_found_and_no_other(home: Home, fault: str) -> None:
     code, printed = home.doctor()
     assert code == FAILED
     assert printed.splitlines()[0].endswith(f"found: {', '.join(found)}.")
+
+
+@pytest.mark.parametrize("closed", ["traces", "datasets"])
+def test_a_folder_that_this_user_cannot_list_is_not_taken_for_an_empty_one(
+    home: Home, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    for each in (home.path / closed).iterdir():  # root lists what is closed, too
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    may = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: Path(path).name != closed and may(path, mode)
+    )
+    found = list(traffic.capture(Examined(_site(home.config))))
+    expected = f"{home.path / closed} cannot be listed by this user"
+    assert [each.what for each in found if expected in each.what]
+    assert not [each.what for each in found if "there is no" in each.what]
 
 
 @pytest.mark.parametrize(
