@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from birthmark.data.datasets import DatasetWriter
-from birthmark.data.ingest.run import update
+from birthmark.data.ingest.lives import update
 from birthmark.data.traces.reader import open_trace
 from birthmark_native import LivesBuilder
 

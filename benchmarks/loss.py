@@ -23,8 +23,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from birthmark.data.ingest.lives import update
 from birthmark.data.ingest.loss import Losses
-from birthmark.data.ingest.run import update
 from birthmark.data.traces.reader import open_trace
 from birthmark_native import LivesBuilder
 

@@ -22,6 +22,7 @@ from birthmark.data.common.rates import per_second
 from birthmark.data.datasets.ingests import records
 from birthmark.data.datasets.tables import DatasetWriter
 from birthmark.data.generated import Mark, comment, in_comment, in_dataset
+from birthmark.data.ingest.lives import take_rest
 from birthmark.data.traces import unread
 from birthmark.data.traces.inputs import TraceOrderCheck, reject_duplicates
 from birthmark.data.traces.reader import marks_of, open_trace
@@ -178,9 +179,8 @@ def _tables(inputs: Sequence[str], file: MappingFile, summary: Summary, progress
             summary.warnings += unread.warnings(each, counts)
             summary.records_in += counts["records"]
             damaged += Counter(counts["damaged"])
-        lives.finish()
-        while writer.add_lives(lives):
-            pass
+        for rest in take_rest(lives):
+            writer.write(rest)
         summary.rows = dict(writer.rows)
         summary.records_out = writer.rows.total()
         summary.damaged_dropped = dict(sorted(damaged.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from birthmark.data.anonymize.settings import Settings
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, with_server
-from birthmark.data.ingest.run import update
+from birthmark.data.ingest.lives import take_finished, update
 from birthmark.data.schema import filled
 from birthmark.data.traces.inputs import TraceOrderCheck
 from birthmark.data.traces.reader import Trace
@@ -42,13 +42,13 @@ class TableWriter:
         }
         self.rows: Counter[str] = Counter()
 
-    def write(self, table: str, batch: pa.RecordBatch) -> None:
-        """Add rows of a table."""
-        if table not in self._treatments or not batch.num_rows:
-            return
-        mapped = self._mapping.batch(batch, self._treatments[table])
-        self._dataset.write(table, _with_docs(mapped, TABLES[table]))
-        self.rows[table] += batch.num_rows
+    def write(self, rows: Iterable[tuple[str, pa.RecordBatch]]) -> None:
+        """Add rows to their tables."""
+        for table, batch in rows:
+            if table in self._treatments and batch.num_rows:
+                mapped = self._mapping.batch(batch, self._treatments[table])
+                self._dataset.write(table, _with_docs(mapped, TABLES[table]))
+                self.rows[table] += batch.num_rows
 
     def add_trace(
         self, trace: Trace, lives: LivesBuilder, beginnings: TraceOrderCheck, progress: Progress
@@ -58,18 +58,9 @@ class TableWriter:
         lives.set_losses_known(trace.tells_loss)
         for chunk in beginnings.of(trace):
             update(lives, chunk)
-            for table, batch in chunk.rows():
-                self.write(table, batch)
-            self.add_lives(lives)
+            self.write([*chunk.rows(), *take_finished(lives)])
             rows += sum(map(len, chunk.operations))
             progress(trace.path, rows)
-
-    def add_lives(self, lives: LivesBuilder) -> bool:
-        """Add the lives that have ended; return False if there were none."""
-        files, names = lives.take_files(), lives.take_names()
-        self.write("files", files)
-        self.write("names", names)
-        return bool(files.num_rows or names.num_rows)
 
     def add_dataset(self, directory: Path, progress: Progress) -> int:
         """Add the tables of a dataset, and return how many rows it has.
@@ -78,7 +69,7 @@ class TableWriter:
         """
         rows = 0
         for table, batch in _batches(directory):
-            self.write(table, batch)
+            self.write([(table, batch)])
             rows += batch.num_rows
             progress(str(directory), rows)
         return rows

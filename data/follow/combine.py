@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from birthmark.data.datasets import ingests
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, read_table, server_of
 from birthmark.data.follow import state
+from birthmark.data.ingest.lives import take_rest
 from birthmark.data.ingest.loss import Losses
-from birthmark.data.ingest.run import take_finished
 from birthmark.data.ingest.summary import IngestSummary, TraceSummary
 from birthmark_native import LivesBuilder
 
@@ -93,9 +93,7 @@ def _lives(hour_range: HourRange) -> Iterable[tuple[str, pa.RecordBatch]]:
         for table in ("files", "names"):
             yield from ((table, batch) for batch in read_table(hour, table).to_batches())
     if hour_range.living is not None:
-        lives = LivesBuilder.load(hour_range.living)
-        lives.finish()
-        while rest := take_finished(lives):
+        for rest in take_rest(LivesBuilder.load(hour_range.living)):
             yield from rest
 
 

@@ -25,14 +25,13 @@ from birthmark.data.common import durable
 from birthmark.data.datasets.tables import TABLES, DatasetWriter
 from birthmark.data.follow.counts import difference
 from birthmark.data.generated import Mark, in_operations
+from birthmark.data.ingest.lives import Rows
 from birthmark.data.ingest.loss import Losses
 from birthmark.data.ingest.run import BackgroundWriter, set_aside
 from birthmark.data.ingest.summary import IngestSummary
 from birthmark_native.results import Damaged
 
 WRITTEN = ".hours"
-
-Batches = list[tuple[str, pa.RecordBatch]]
 
 
 @dataclass
@@ -81,7 +80,7 @@ class Hour:
         self.waiting -= 1
         self.write([("operations", batch)])
 
-    def write(self, batches: Batches) -> None:
+    def write(self, batches: Rows) -> None:
         """Add rows to tables."""
         for table, batch in batches:
             if table == "loss":

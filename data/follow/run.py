@@ -13,7 +13,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common import durable
@@ -22,7 +21,8 @@ from birthmark.data.follow.hour import Hour
 from birthmark.data.follow.mirror import EARLIER, Heed, Mirror
 from birthmark.data.follow.state import State, Warm
 from birthmark.data.follow.status import Status
-from birthmark.data.ingest.run import error_context, take_finished
+from birthmark.data.ingest.lives import Lives, OnOperations, take_finished, take_rest, update
+from birthmark.data.ingest.run import error_context
 from birthmark.data.settings import Following
 from birthmark.data.traces.reader import Chunk
 from birthmark_native import FollowedPiece, HistoryKeeper, LiveHistory, LivesBuilder
@@ -38,8 +38,6 @@ QUIET = 60.0
 MOST_UNDATED = 10_000
 """The most damaged records that wait for a time that assigns them to an hour."""
 
-Hear = Callable[[pa.RecordBatch], None]
-Lives = LivesBuilder | LiveHistory
 Histories = tuple[HistoryKeeper, HistoryKeeper]
 
 log = logging.getLogger(__name__)
@@ -49,7 +47,7 @@ def follow(
     source: str | Path,
     out: str | Path,
     settings: Following | None = None,
-    hear: Hear | None = None,
+    on_operations: OnOperations | None = None,
     tick: Callable[[Status], None] | None = None,
 ) -> Status:
     """Follow a source until it ends, and write a dataset of each hour (see `data.follow.hour`).
@@ -60,14 +58,14 @@ def follow(
         out: the directory of the datasets; made if needed. One process at a time may follow into
             it.
         settings: how to follow.
-        hear: called with each batch of operations as soon as it arrives.
+        on_operations: called with each batch of operations as soon as it arrives.
         tick: called at least about every `WAIT` seconds; it may stop the `Follower`.
 
     Raises:
         OSError: the source cannot be read, or `out` cannot be written.
         ValueError: a pipe holds no trace, or the state in `out` is damaged.
     """
-    with Follower(source, out, settings or Following(), hear) as follower:
+    with Follower(source, out, settings or Following(), on_operations) as follower:
         while follower.go_on():
             if tick:
                 tick(follower.status)
@@ -88,14 +86,14 @@ class Follower:
         source: str | Path,
         out: str | Path,
         settings: Following,
-        hear: Hear | None = None,
+        on_operations: OnOperations | None = None,
         histories: Histories | None = None,
         heed: Heed | None = None,
     ) -> None:
         self.status = Status(str(source), str(out))
         self._source, self._out, self._settings = str(source), Path(out), settings
         self._stride = settings.hour_seconds * 1_000_000
-        self._hear = hear
+        self._on_operations = on_operations
         self._histories = histories
         self._heed = heed
         self._mirror: Mirror | None = None
@@ -212,11 +210,8 @@ class Follower:
         self._undated += [(piece.place[0] or self._source, each) for each in chunk.damaged]
         if self._hour is None and self._is_due(piece, chunk):
             self._begin(piece)
-        for gaps in chunk.gaps:
-            self._lives.update_loss(gaps)
-            self.status.gaps += len(gaps)
-        for batch in chunk.operations:
-            self.take_partial(batch)
+        update(self._lives, chunk, self._on_operations)
+        self.status.gaps += sum(map(len, chunk.gaps))
         self._write(piece, chunk)
         if piece.clock is not None:
             rows = sum(map(len, chunk.operations))
@@ -233,12 +228,6 @@ class Follower:
         elif self._hour is not None and self._is_over(self._hour, piece):
             self._cut(self._hour, piece)
         self._publish()
-
-    def take_partial(self, batch: pa.RecordBatch) -> None:
-        """Pass operations, as soon as they arrive, to all consumers."""
-        self._lives.update(batch)
-        if self._hear:
-            self._hear(batch)
 
     def _look(self, piece: FollowedPiece) -> None:
         status = self.status
@@ -323,8 +312,7 @@ class Follower:
             if self._hour is not None:
                 self._cut(self._hour, piece)
             return
-        self._lives.finish()
-        while rest := take_finished(self._lives):
+        for rest in take_rest(self._lives):
             if self._hour is None:
                 self._begin(piece)
             assert self._hour is not None

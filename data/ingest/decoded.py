@@ -14,10 +14,13 @@ The dataset has the same rows as `data.ingest.run.ingest` makes of the traces.
 
 from __future__ import annotations
 
+import heapq
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from itertools import groupby, starmap
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +30,11 @@ from birthmark.data.common import durable
 from birthmark.data.datasets import ingests
 from birthmark.data.datasets.partitions import OTHERS, busiest
 from birthmark.data.datasets.tables import TABLES, DatasetWriter, folder
+from birthmark.data.ingest.lives import Rows, take_finished, take_rest, update
 from birthmark.data.ingest.loss import Losses
-from birthmark.data.ingest.run import error_context, set_aside, take_finished
+from birthmark.data.ingest.run import error_context, set_aside
 from birthmark.data.ingest.summary import IngestSummary
-from birthmark.data.traces.reader import Trace, open_trace
+from birthmark.data.traces.reader import Chunk, Trace, open_trace
 from birthmark_native import LivesBuilder
 
 ATTRIBUTES = ("ftype", "nlink", "owner", "group", "size", "atime", "mtime")
@@ -125,23 +129,16 @@ class Decoded:
         """The times of the first and the last message, in microseconds since the epoch."""
         return self.counts["period"] and tuple(self.counts["period"])
 
-    def loss(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the loss table."""
-        return (batch for _, batch in self._read("loss"))
-
-    def tell(self, lives: LivesBuilder) -> Iterator[None]:
-        """Give lives the operations and gaps in order; yield after each batch."""
-        lives.set_losses_known(self.tells_loss)
-        gaps = self._read("gaps")
-        waiting = next(gaps, None)
-        for number, batch in self._read("lives"):
-            while waiting is not None and waiting[0] <= number:
-                lives.update_loss(waiting[1])
-                waiting = next(gaps, None)
-            lives.update(batch)
-            yield
-        for _, rest in [*([waiting] if waiting else []), *gaps]:
-            lives.update_loss(rest)
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the trace's chunks: of operations the columns that lives need, gaps and losses."""
+        fields = {"operations": "lives", "gaps": "gaps", "loss": "loss"}
+        streams = starmap(self._read, fields.items())
+        merged = heapq.merge(*streams, key=itemgetter(0))
+        for _, of_chunk in groupby(merged, key=itemgetter(0)):
+            batches = defaultdict(list)
+            for _, field, batch in of_chunk:
+                batches[field].append(batch)
+            yield Chunk(**batches)
 
     def place(self, dataset: DatasetWriter, place: int, servers: Collection[str]) -> None:
         """Add the finished tables to a dataset, by the trace's place among its traces.
@@ -160,7 +157,8 @@ class Decoded:
                 parts[0] = folder(OTHERS)
             dataset.add_file(path, Path(table, *parts).with_name(name))
 
-    def _read(self, name: str) -> Iterator[tuple[int, pa.RecordBatch]]:
+    def _read(self, field: str, name: str) -> Iterator[tuple[int, str, pa.RecordBatch]]:
+        """Yield batches of a file, each with the number of its chunk, and its field there."""
         path = self._directory / f"{name}.arrow"
         if not path.exists():
             return
@@ -170,7 +168,7 @@ class Decoded:
                     batch, metadata = reader.read_next_batch_with_custom_metadata()
                 except StopIteration:
                     return
-                yield int(metadata["number"]), batch
+                yield int(metadata["number"]), field, batch
 
 
 def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) -> IngestSummary:
@@ -187,24 +185,23 @@ def combine(decoded: Sequence[Path], out: Path, known_as: Path | None = None) ->
     servers, summary.others = _separate_servers(map(Decoded, decoded))
     with DatasetWriter(out, servers=servers) as dataset:
 
-        def write(table: str, batch: pa.RecordBatch) -> None:
-            dataset.write(table, batch)
-            summary.rows[table] += batch.num_rows
+        def write(rows: Rows) -> None:
+            for table, batch in rows:
+                dataset.write(table, batch)
+                summary.rows[table] += batch.num_rows
 
         for place, one in enumerate(map(Decoded, decoded), start=1):
-            for _ in one.tell(lives):
-                for table, batch in take_finished(lives):
-                    write(table, batch)
-            for batch in one.loss():
-                losses.add(batch)
-                write("loss", batch)
+            lives.set_losses_known(one.tells_loss)
+            for chunk in one.chunks():
+                update(lives, chunk)
+                for batch in chunk.loss:
+                    losses.add(batch)
+                write([*(("loss", batch) for batch in chunk.loss), *take_finished(lives)])
             summary.add(one, one.counts)
             summary.rows |= {table: summary.rows[table] + n for table, n in one.rows.items()}
             one.place(dataset, place, servers)
-        lives.finish()
-        while rest := take_finished(lives):
-            for table, batch in rest:
-                write(table, batch)
+        for rest in take_rest(lives):
+            write(rest)
         summary.loss = losses.estimate()
         dataset.write_record(summary.record())
     return summary

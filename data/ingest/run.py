@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from birthmark.data.datasets.tables import TABLES, DatasetWriter
+from birthmark.data.ingest.lives import Rows, take_finished, take_rest, update
 from birthmark.data.ingest.loss import Losses
 from birthmark.data.ingest.summary import IngestSummary, held_already
 from birthmark.data.traces.inputs import TraceOrderCheck, reject_duplicates
-from birthmark.data.traces.reader import Chunk, Trace, open_trace
-from birthmark_native import LiveHistory, LivesBuilder
+from birthmark.data.traces.reader import Trace, open_trace
+from birthmark_native import LivesBuilder
 from birthmark_native.results import Damaged
 
 
@@ -32,12 +31,12 @@ class BackgroundWriter:
         self._waiting: deque[Future[None]] = deque()
         self.rows: Counter[str] = Counter()
 
-    def write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
+    def write(self, batches: Rows) -> None:
         """Queue rows for tables; raise the error of an earlier write, if any."""
         self.wait(self.WAITING - 1)
         self._waiting.append(self._pool.submit(self._write, batches))
 
-    def _write(self, batches: list[tuple[str, pa.RecordBatch]]) -> None:
+    def _write(self, batches: Rows) -> None:
         for table, batch in batches:
             self.rows[table] += batch.num_rows
             self._dataset.write(table, batch)
@@ -92,8 +91,7 @@ def ingest(
         for path in traces:
             with error_context(path):
                 read(open_trace(path))
-        lives.finish()
-        while rest := take_finished(lives):
+        for rest in take_rest(lives):
             writer.write(rest)
         writer.wait()
         summary.loss = losses.estimate()
@@ -114,20 +112,6 @@ def error_context(path: str | Path) -> Iterator[None]:
         if str(error).startswith(f"{path}: "):
             raise
         raise ValueError(f"{path}: {error}") from error
-
-
-def update(lives: LivesBuilder | LiveHistory, chunk: Chunk) -> None:
-    """Pass gaps and operations to the lives."""
-    for gaps in chunk.gaps:
-        lives.update_loss(gaps)
-    for batch in chunk.operations:
-        lives.update(batch)
-
-
-def take_finished(lives: LivesBuilder | LiveHistory) -> list[tuple[str, pa.RecordBatch]]:
-    """Return the lives that have ended since the last call."""
-    ended = [("files", lives.take_files()), ("names", lives.take_names())]
-    return [(table, batch) for table, batch in ended if batch.num_rows]
 
 
 def set_aside(dataset: DatasetWriter, path: str, damaged: Iterable[Damaged]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from birthmark.data.ingest.run import update
+from birthmark.data.ingest.lives import update
 from birthmark.data.lives import tables
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import FILES, NAMES

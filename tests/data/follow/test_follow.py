@@ -118,7 +118,7 @@ def test_operations_are_given_before_a_pipe_has_more(
         seen.append(len(batch))
         heard.set()
 
-    out = fed(tmp_path, feed, hear=hear)
+    out = fed(tmp_path, feed, on_operations=hear)
     assert 50 < seen[0] <= 100
     assert rows(*hours(out)) == expected
 

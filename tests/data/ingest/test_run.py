@@ -1,6 +1,6 @@
 """Ingest: from trace files to a dataset, every record accounted for, all or nothing.
 
-Tests also data/ingest/summary.py, data/schema.py, data/traces/tallies.py.
+Tests also data/ingest/lives.py, data/ingest/summary.py, data/schema.py, data/traces/tallies.py.
 """
 
 from __future__ import annotations
