@@ -42,7 +42,7 @@ def _tree(name: str, prediction: Explanation) -> Tree:
 
 def _because(predicate: str, why: str) -> str:
     """Return a yes and its evidence in one sentence."""
-    from birthmark.predictor.predicates.outcomes import outcome
+    from birthmark.predictor.predicates.builtin import outcome
 
     words = outcome(predicate)
     return (
