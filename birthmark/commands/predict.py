@@ -83,7 +83,7 @@ def _explain(files: Files, published: Settings, names: list[str], as_json: bool)
 
 def files_of(*names: str, directory: str | None, **known: Any) -> Files:
     """Return files of these names with the members given as options; refuse bad ones."""
-    from birthmark.serving.client.names import written
+    from birthmark.serving.client.questions import written
     from birthmark.serving.messages.requests import parse
 
     if directory is not None:
@@ -104,7 +104,7 @@ def _invalid(error: InvalidRequestError) -> typer.BadParameter:
 
 
 def _model(published: Settings) -> LoadedModel:
-    from birthmark.serving.models.published import load_model
+    from birthmark.serving.models.loaded import load_model
     from birthmark.training.registry.versions import Registry
 
     return load_model(Registry(published.registry), published.model, published.point)
