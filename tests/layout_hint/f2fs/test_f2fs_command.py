@@ -1,6 +1,6 @@
 """``birthmark layout f2fs``: what it prints, writes and takes back.
 
-Tests also layout_hint/commands/f2fs.py, layout_hint/f2fs/settings.py.
+Tests also layout_hint/commands/f2fs.py.
 """
 
 from __future__ import annotations
