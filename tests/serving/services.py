@@ -20,7 +20,7 @@ from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.settings import Settings
 from birthmark.serving.workers.server import config, listen, url
 from birthmark.serving.workers.supervisor import Server
-from birthmark.training.nightly.card import card_of
+from birthmark.training.nightly.card import card_of, save_card
 from birthmark.training.registry.versions import Registry
 from tests import needs
 from tests.builders.lives import MONDAY, files_of, life, names_of
@@ -97,7 +97,7 @@ def publish(
 
     def write_parts(directory: Path) -> None:
         model.save(directory)
-        card_of(model, manifest, None, None).save(directory)
+        save_card(card_of(model, manifest, None, None), directory)
 
     return keep(write_parts, manifest)
 
