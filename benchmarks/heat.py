@@ -50,8 +50,7 @@ from birthmark.data.workloads.profile import read_profile
 from birthmark.features import from_files, seen_before
 from birthmark.predictor import FILE_PREDICATES, NameModel, births
 from birthmark.predictor.heat import HotDirs, WriteRates, bar, directories, entry_bar, fill
-from birthmark.predictor.heat.keys import keys_of
-from birthmark.predictor.heat.rates import measured
+from birthmark.predictor.heat.rates import keys_of, measured
 from birthmark.predictor.predicates import DIRECTORY_PREDICATES
 from birthmark.predictor.predicates.blocks import BLOCK, HOUR, block_writes
 

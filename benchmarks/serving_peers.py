@@ -28,7 +28,7 @@ def answer(name: str) -> OneResponse:
 
 
 def _head() -> tuple[Any, dict[str, Any]]:
-    from birthmark.serving.models.published import load_model
+    from birthmark.serving.models.loaded import load_model
 
     model = load_model(Registry(REGISTRY))
     head = {"model": model.version, "kind": model.kind, "point": model.point}

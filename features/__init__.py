@@ -6,6 +6,7 @@ from birthmark.data.common.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from birthmark.features.components import component_text as component_text
+    from birthmark.features.components import name_pieces as name_pieces
     from birthmark.features.creates import CREATES as CREATES
     from birthmark.features.creates import from_directories as from_directories
     from birthmark.features.creates import from_files as from_files
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
     from birthmark.features.history import HISTORY as HISTORY
     from birthmark.features.history import HISTORY_BYTES as HISTORY_BYTES
     from birthmark.features.history import History as History
-    from birthmark.features.pieces import name_pieces as name_pieces
     from birthmark.features.transformer import NamePieces as NamePieces
     from birthmark_native import name_components as name_components
 
 __getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "birthmark.features.components": ["component_text"],
+        "birthmark.features.components": ["component_text", "name_pieces"],
         "birthmark.features.creates": [
             "CREATES",
             "from_directories",
@@ -34,7 +34,6 @@ __getattr__, __all__ = lazy_exports(
         ],
         "birthmark.features.directories": ["DIRECTORIES", "directories_of", "seen_before"],
         "birthmark.features.history": ["HISTORY", "HISTORY_BYTES", "History"],
-        "birthmark.features.pieces": ["name_pieces"],
         "birthmark.features.transformer": ["NamePieces"],
         "birthmark_native": ["name_components"],
     },

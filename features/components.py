@@ -22,6 +22,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, Self
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from birthmark.data.common.visible import visible
 from birthmark_native import BM_PREFIX_LEN
 
@@ -69,3 +72,26 @@ def component_text(component: bytes) -> str:
     Bytes that are not UTF-8 become ``\xNN``, and unprintable characters escapes as in Python.
     """
     return visible(component.decode("utf-8", "surrogateescape"))
+
+
+PIECES = ("first", "middle", "last")
+"""The names of the pieces."""
+
+_PATTERN = r"(?s)^(?P<first>[^.]*)(?:(?:\.(?P<middle>.*))?\.(?P<last>[^.]*))?$"
+
+
+def name_pieces(names: pa.BinaryArray) -> dict[str, pa.BinaryArray]:
+    """Split each name at its first and last period.
+
+    ``first`` is what stands before the first period, ``last`` what stands after the last (null
+    in a name without a period), ``middle`` what stands between them (null in a name with fewer
+    than two). A piece may be empty: ``.cshrc`` has the first piece ``b""``.
+    """
+    pieces = pc.extract_regex(names, pattern=_PATTERN)
+    periods = pc.count_substring(names, ".")
+    null = pa.scalar(None, pa.binary())
+    needed = {"first": 0, "middle": 2, "last": 1}
+    return {
+        piece: pc.if_else(pc.greater_equal(periods, n), pc.struct_field(pieces, piece), null)
+        for piece, n in needed.items()
+    }

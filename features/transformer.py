@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from birthmark.features.columns import names_of
-from birthmark.features.pieces import PIECES, name_pieces
+from birthmark.features.components import PIECES, name_pieces
 from birthmark.features.tabular import is_named, read_table
 
 

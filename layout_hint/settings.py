@@ -1,10 +1,11 @@
-"""Settings of a comparison of layouts: types, defaults, ranges and vocabularies.
+"""Settings of a comparison of layouts, and of F2FS: types, defaults, ranges and vocabularies.
 
 ``birthmark layout`` makes its options of them.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, get_args
 
 from pydantic import Field
@@ -101,4 +102,17 @@ class Wanted(Strict):
         default=None,
         ge=0,
         description="cylinder group of the region; default: the first with enough free space",
+    )
+
+
+class Places(Strict):
+    """The folders of ``birthmark layout f2fs``."""
+
+    before: Path = Field(
+        default=Path("/var/lib/birthmark/f2fs"),
+        description="folder of the lists' backups",
+    )
+    kernel: Path = Field(
+        default=Path("/sys/fs/f2fs"),
+        description="folder in which the kernel shows mounted F2FS",
     )

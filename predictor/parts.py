@@ -1,4 +1,4 @@
-"""The files that store a model: Arrow tables and a little JSON, never code.
+"""The files that store a model: Arrow tables, such as histories, and a little JSON, never code.
 
 Equal models make equal bytes. Files are validated before use.
 """
@@ -6,6 +6,7 @@ Equal models make equal bytes. Files are validated before use.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ import pyarrow as pa
 import pyarrow.ipc as ipc
 
 from birthmark.data.common.regular import MODEL_BYTES, read_regular
+from birthmark.features.history import History
+
+SUBJECTS = ("file", "name")
+"""The subjects that have a history: state at the end of the births that a model learned from."""
 
 
 class DamagedModelError(ValueError):
@@ -78,3 +83,29 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DamagedModelError(path, "a JSON object")
     return content
+
+
+def write_histories(directory: Path, histories: Mapping[str, History]) -> list[str]:
+    """Write the history of each subject; return the files' names."""
+    for subject, history in histories.items():
+        write_table(directory / _history_file(subject), history.to_table())
+    return [_history_file(subject) for subject in histories]
+
+
+def read_histories(directory: Path) -> dict[str, History]:
+    """Return the saved histories by subject.
+
+    Raises ``DamagedModelError``, naming the file, if it holds no history.
+    """
+    return {subject: _read_history(directory / _history_file(subject)) for subject in SUBJECTS}
+
+
+def _history_file(subject: str) -> str:
+    return f"history-{subject}.arrow"
+
+
+def _read_history(path: Path) -> History:
+    try:
+        return History.from_table(read_table(path, None))
+    except ValueError as error:
+        raise DamagedModelError(path, f"a history ({error})") from error

@@ -13,7 +13,7 @@ from birthmark.data.common.plurals import counted
 from birthmark.data.common.without_pandas import with_pandas
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.features.history_scope import HistoryScope
-from birthmark.predictor import histories, parts, saved_images
+from birthmark.predictor import parts, saved_images
 from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import ThreeWayAnswer
@@ -292,7 +292,7 @@ class TrainedModel:
         return [
             _FILE,
             *files,
-            *histories.save(directory, self.histories),
+            *parts.write_histories(directory, self.histories),
             *self.heat.save(directory),
             *hint_models.save(self.hints, directory),
             *saved_images.save(self, directory),
@@ -351,7 +351,7 @@ class TrainedModel:
                 _add_loaded(model.hints, hinted_chosen)
             except (KeyError, TypeError, AttributeError) as error:
                 raise parts.DamagedModelError(path, f"the best kinds ({error!r})") from error
-        model.histories = histories.load(path.parent)
+        model.histories = parts.read_histories(path.parent)
         model.heat = Heat.load(path.parent)
         return model
 

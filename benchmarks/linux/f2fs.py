@@ -64,7 +64,7 @@ from birthmark.layout_hint.f2fs.learned import KIND, learn
 from birthmark.layout_hint.f2fs.sysfs import changes
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.answers.point import POINTS
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 
 POLICIES = ("none", "own", "learned", "image", "history", "both", "created", "perfect")

@@ -82,12 +82,12 @@ def _histories(registry: str | None) -> Histories | None:
     """Return the final histories of files and names of a registry's published model."""
     if registry is None:
         return None
-    from birthmark.predictor import histories
+    from birthmark.predictor import parts
     from birthmark.training.registry.published import NoModelError, read_published
     from birthmark.training.registry.versions import Registry
 
     try:
-        found = histories.load(read_published(Registry(registry)).directory)
+        found = parts.read_histories(read_published(Registry(registry)).directory)
     except NoModelError as error:
         warn([f"{error}; the live history begins empty"])
         return None

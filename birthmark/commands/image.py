@@ -38,7 +38,7 @@ def image(
     from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
     from birthmark.predictor.model_file import compile_model
     from birthmark.predictor.models.compile import compile_models
-    from birthmark.serving.models.published import load_model
+    from birthmark.serving.models.loaded import load_model
     from birthmark.training.registry.versions import Registry
     from birthmark_native import Image
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.tree import Tree
 
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json
@@ -14,11 +15,15 @@ from birthmark.serving.settings import Settings, variable
 from birthmark.terminal import line, numbers, show, styled, table, words
 from birthmark_native import InvalidRequestError
 
-if TYPE_CHECKING:  # the other commands do without them, and start sooner
+if TYPE_CHECKING:
     from birthmark.serving.messages.requests import Files
-    from birthmark.serving.messages.responses import OneExplained
+    from birthmark.serving.messages.responses import (
+        Answer,
+        Explanation,
+        ListExplained,
+        OneExplained,
+    )
     from birthmark.serving.models.loaded import LoadedModel
-
 
 Published = Annotated[Settings, Options(("registry", "model", "point"), variable=variable)]
 """The settings that choose the model."""
@@ -71,7 +76,7 @@ def _predict(files: Files, published: Settings, as_json: bool) -> None:
 
 def _explain(files: Files, published: Settings, names: list[str], as_json: bool) -> None:
     """Print the answers about files with their evidence."""
-    from birthmark.commands.predict_tree import draw
+    from birthmark.commands.predict import draw
     from birthmark.serving.answers.json_answers import explain_list
 
     response = explain_list(_model(published), files)
@@ -83,7 +88,7 @@ def _explain(files: Files, published: Settings, names: list[str], as_json: bool)
 
 def files_of(*names: str, directory: str | None, **known: Any) -> Files:
     """Return files of these names with the members given as options; refuse bad ones."""
-    from birthmark.serving.client.names import written
+    from birthmark.serving.client.questions import written
     from birthmark.serving.messages.requests import parse
 
     if directory is not None:
@@ -104,7 +109,7 @@ def _invalid(error: InvalidRequestError) -> typer.BadParameter:
 
 
 def _model(published: Settings) -> LoadedModel:
-    from birthmark.serving.models.published import load_model
+    from birthmark.serving.models.loaded import load_model
     from birthmark.training.registry.versions import Registry
 
     return load_model(Registry(published.registry), published.model, published.point)
@@ -132,3 +137,49 @@ def _show(response: OneExplained) -> None:
 
 def _order(answer: str) -> int:
     return ("yes", "no", "unsure").index(answer)
+
+
+def draw(response: ListExplained, names: list[str]) -> None:
+    """Print a tree for each file: its answers, their probabilities and evidence."""
+    for name, prediction in zip(names, response["predictions"], strict=True):
+        show(_tree(name, prediction))
+    line(f"model {response['model']}, {response['kind']}, {response['point']}")
+
+
+def _tree(name: str, prediction: Explanation) -> Tree:
+    from birthmark.serving.answers.evidence import STYLES, in_percent, why
+
+    tree = Tree(styled(name, "bold"))
+    for sentence in prediction["unseen"]:
+        tree.add(styled(sentence, "yellow"))
+    predicates, answers = prediction["predicates"], prediction["answers"]
+    likely = {key: in_percent(share) for key, share in prediction["probabilities"].items()}
+    for predicate, answer in answers.items():
+        if answer == "yes":
+            branch = tree.add(styled(f"{predicate}: yes, {likely[predicate]}", STYLES["yes"]))
+            branch.add(_because(predicate, why(predicate, prediction)))
+            if predicate not in prediction["implied"]:
+                branch.add(_admitted(predicates[predicate]))
+    for word in ("no", "unsure"):
+        own = [f"{key} {likely[key]}" for key, answer in answers.items() if answer == word]
+        if own:
+            tree.add(styled(f"{word}: {', '.join(own)}", STYLES[word]))
+    return tree
+
+
+def _because(predicate: str, why: str) -> str:
+    """Return a yes and its evidence in one sentence."""
+    from birthmark.predictor.predicates.builtin import outcome
+
+    words = outcome(predicate)
+    return (
+        why if words is None else f"{words}, {why}" if why.startswith("as ") else f"{words}: {why}"
+    )
+
+
+def _admitted(answer: Answer) -> str:
+    """Return the score, its threshold, and the bound on false positives."""
+    score = f"score {answer['score']:.3f}, yes from {answer['threshold']:.3g}"
+    if answer["upper"] is None:
+        return f"{score}, without a bound"
+    return f"{score}: wrong for at most {answer['upper']:.2%} of all files"

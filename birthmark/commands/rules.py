@@ -25,7 +25,7 @@ def rules(
 ) -> None:
     """List the published model's rules by error reduction."""
     from birthmark.data.common.choices import expect
-    from birthmark.serving.models.published import load_model
+    from birthmark.serving.models.loaded import load_model
     from birthmark.training.registry.versions import Registry
 
     loaded = load_model(Registry(published.registry), published.model, published.point, counts=True)

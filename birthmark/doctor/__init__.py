@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from birthmark.doctor import certificate, machine, night, places, registry, service, traffic, units
-from birthmark.doctor.findings import Fault, Finding, Note
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Note, Site
 
 CHECKS: dict[str, Callable[[Site], Iterator[Finding]]] = {
     "directories": places.directories,

@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from birthmark.doctor.findings import Fault, Finding
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.install.access import closed
 from birthmark.serving.http import tls
 

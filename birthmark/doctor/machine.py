@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from birthmark.data.common.sizes import in_words
-from birthmark.doctor.findings import Fault, Finding
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.training.nightly.horizon import AHEAD
 from birthmark.training.nightly.state import NIGHTS
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from birthmark.data.common.plurals import counted
-from birthmark.doctor.findings import Fault, Finding
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.doctor.traffic import is_held
 from birthmark.training.nightly.state import NightState, read
 

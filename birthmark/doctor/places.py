@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from birthmark.data.common.plurals import counted
-from birthmark.doctor.findings import Fault, Finding
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.install.access import READ, SEARCH, WRITE, closed, grants
 from birthmark.serving.access import tokens
 from birthmark.training.nightly.trace_files import beginning

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from birthmark.data.common import durable
-from birthmark.doctor.findings import Fault, Finding
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.image.format import is_older
 from birthmark.training.registry.versions import Registry, RegistryError

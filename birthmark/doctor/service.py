@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from birthmark.doctor.certificate import trusting
-from birthmark.doctor.findings import Fault, Finding, Note
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Note, Site
 from birthmark.training.registry.versions import RegistryError
 
 _LOG = "journalctl --unit birthmark"

@@ -1,4 +1,4 @@
-"""The examined site: its configuration and the service's settings."""
+"""The examined site: its configuration and the service's settings; and findings about it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,25 @@ from birthmark.serving.settings import Settings, mistaken, variable
 from birthmark.training.nightly.intake import Dataset, datasets
 from birthmark.training.nightly.state import NightState, read
 from birthmark.training.registry.versions import Registry, RegistryError
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault: `what` it is, `where`, and what to `do`."""
+
+    what: str
+    where: str
+    do: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that was not examined, and why."""
+
+    what: str
+
+
+Finding = Fault | Note
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any
 from birthmark.data.common import durable
 from birthmark.data.common.plurals import counted
 from birthmark.data.traces import unread
-from birthmark.doctor.findings import Fault, Finding, Note
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Note, Site
 from birthmark.training.engine import SCRATCH
 from birthmark.training.nightly.intake import INCOMING, INTAKE
 from birthmark.training.nightly.state import LATE

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from birthmark.doctor.findings import Fault, Finding, Note
-from birthmark.doctor.site import Site
+from birthmark.doctor.site import Fault, Finding, Note, Site
 from birthmark.install import Site as Installed
 from birthmark.install import files
 

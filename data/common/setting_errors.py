@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from inspect import isclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from birthmark.data.common.choices import did_you_mean
 
 if TYPE_CHECKING:  # most users of this module do not need pydantic
     from pydantic import BaseModel, ValidationError
@@ -56,6 +59,21 @@ def _reason(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
 
 
 def _none(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    from birthmark.data.common.setting_names import no_setting  # which imports pydantic
+    """Return that there is no such setting, with a suggestion and the list of settings.
 
-    return no_setting(model, detail["loc"])
+    The location is pydantic's: the keys, and indices in lists, that lead to it.
+    """
+    *above, name = detail["loc"]
+    for step in above:
+        if step in model.model_fields:
+            model = _held(model.model_fields[str(step)].annotation)
+    names = list(model.model_fields)
+    return f"there is no such setting{did_you_mean(str(name), names)}; there are {', '.join(names)}"
+
+
+def _held(annotation: Any) -> type[BaseModel]:
+    """Return the model that a field is, may be, or lists."""
+    from pydantic import BaseModel
+
+    kinds = (annotation, *get_args(annotation))
+    return next(kind for kind in kinds if isclass(kind) and issubclass(kind, BaseModel))

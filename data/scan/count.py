@@ -21,8 +21,8 @@ from birthmark.data.scan import words
 from birthmark.data.scan.files import FileMap
 from birthmark.data.scan.merge import merged
 from birthmark.data.scan.outputs import FORMATS, Batches, check, format_of, is_directory, write
+from birthmark.data.scan.scratch import Stage
 from birthmark.data.scan.sources import Source
-from birthmark.data.scan.stage import Stage
 from birthmark.data.scan.tables import FILES, KEYS, counts_schema
 from birthmark.data.settings import Counting
 from birthmark.data.traces.inputs import reject_duplicates

@@ -10,7 +10,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from birthmark.layout_hint.f2fs.settings import Places
+from birthmark.layout_hint.settings import Places
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, print_json, print_result
 from birthmark.serving.settings import Settings, variable

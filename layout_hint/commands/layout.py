@@ -95,7 +95,7 @@ def _grid(
 ) -> None:
     """Compare the policies under each combination of a grid."""
     from birthmark.layout_hint.comparison.grid import read_grid, table
-    from birthmark.layout_hint.report import cells, results
+    from birthmark.layout_hint.report import grid, results
     from birthmark.layout_hint.study import study_grid
 
     axis_grid = read_grid(axes, asked)
@@ -106,7 +106,7 @@ def _grid(
     if as_json:
         typer.echo(json.dumps(rows.to_pylist(), indent=2))
         return
-    show(cells.table(rows, list(axis_grid[0].values)))
+    show(grid.table(rows, list(axis_grid[0].values)))
     for path in written:
         if path.parent == out:
             line(f"written     {path}")

@@ -21,8 +21,13 @@ import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
-from birthmark.predictor.answers.levels import Levels
-from birthmark.predictor.answers.operating_points import EVEN, NEVER, OperatingPoints, Scores
+from birthmark.predictor.answers.operating_points import (
+    EVEN,
+    NEVER,
+    Levels,
+    OperatingPoints,
+    Scores,
+)
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.predicates.assignments import Assignments
 from birthmark_native import Certainty

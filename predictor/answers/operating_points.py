@@ -1,4 +1,4 @@
-"""The thresholds of one model, and the bounds that each keeps."""
+"""The thresholds of one model, the bounds that each keeps, and the levels of its scores."""
 
 from __future__ import annotations
 
@@ -7,9 +7,36 @@ from typing import Any
 
 import numpy as np
 
-from birthmark.data.common.arrays import Bools, Floats
-from birthmark.predictor.answers.levels import NO_LEVELS, Levels
+from birthmark.data.common.arrays import Bools, Bytes, Floats
 from birthmark.predictor.answers.point import Point
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Level *i* has the scores from cut *i* - 1 up to, not including, cut *i*; ``cuts`` ascend.
+
+    ``probabilities`` of a yes are one per level, one more than there are cuts. They do not descend,
+    and are never 0 or 1; ``None`` is unknown.
+    """
+
+    cuts: tuple[float, ...] = ()
+    probabilities: tuple[float | None, ...] = (None,)
+
+    def __post_init__(self) -> None:
+        """Convert JSON's lists to tuples; raise ``ValueError`` unless cuts and lengths fit."""
+        for name in ("cuts", "probabilities"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if len(self.probabilities) != len(self.cuts) + 1 or sorted(self.cuts) != [*self.cuts]:
+            raise ValueError("levels need ascending cuts, and one more probability than these")
+
+    def of(self, scores: Floats) -> Bytes:
+        """Return the level of each score."""
+        return np.searchsorted(np.asarray(self.cuts), scores, side="right").astype(np.uint8)
+
+
+NO_LEVELS = Levels()
+"""The levels of a model that was not calibrated."""
+
 
 ALWAYS, EVEN, NEVER = 0.0, 0.5, float(np.nextafter(1.0, 2.0))
 """Thresholds that every score reaches, that the likelier answer reaches, that none reaches."""

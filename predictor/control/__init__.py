@@ -1,10 +1,9 @@
 """Threshold control: thresholds that follow the outcomes, to keep the bound under drift."""
 
 from birthmark.predictor.control.control import Control, Row
-from birthmark.predictor.control.controller import Controller
+from birthmark.predictor.control.controller import Controller, ControlSettings
 from birthmark.predictor.control.followed import FollowedControl
 from birthmark.predictor.control.outcomes import UNKNOWN, Outcomes, horizon, outcomes
-from birthmark.predictor.control.settings import ControlSettings
 
 __all__ = [
     "UNKNOWN",

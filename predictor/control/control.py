@@ -12,8 +12,7 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Bools, Floats
 from birthmark.features.history_scope import HistoryScope
 from birthmark.predictor.answers.operating_points import NEVER
-from birthmark.predictor.control.controller import EDGES, Controller
-from birthmark.predictor.control.settings import ControlSettings
+from birthmark.predictor.control.controller import EDGES, Controller, ControlSettings
 
 Row = tuple[str, HistoryScope]
 """A predicate's key, and a history scope (``features.history_scope``)."""

@@ -41,13 +41,46 @@ conformal prediction with decaying step sizes", 2024) the first outcomes move it
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.predictor.answers.operating_points import ALWAYS
-from birthmark.predictor.control.settings import ControlSettings
+from birthmark.predictor.parameters import DEFAULTS
+
+
+@dataclass(frozen=True)
+class ControlSettings:
+    """The settings of a control; invalid ones raise ``ValueError``.
+
+    ``bound`` is the greatest share of false positives among all files. ``memory`` is a number of
+    outcomes: each outcome weighs e times as much as one that is ``memory`` older. ``patience`` is
+    the number of outcomes whose allowed false positives may occur in advance, in a burst whose
+    outcomes are pending. ``aim`` is the target, as a share of the bound; the rest is a margin for
+    drift. Without ``on``, thresholds stay as calibrated.
+    """
+
+    bound: float = DEFAULTS.bound
+    memory: int = 10_000
+    patience: int = 20_000
+    aim: float = 0.8
+    on: bool = True
+
+    def __post_init__(self) -> None:
+        """Validate the settings."""
+        if not (0 < self.bound < 1 and 0 < self.aim <= 1):
+            raise ValueError(f"a bound above 0 and below 1, and an aim within it: found {self}")
+        if self.memory < 1 or self.patience < 1:
+            raise ValueError(f"a memory and a patience of 1 or more outcomes: found {self}")
+
+    @property
+    def credit(self) -> float:
+        """The number of false positives allowed in advance of the bound."""
+        return self.bound * self.patience
+
 
 _LOG_ODDS = np.arange(-10, 10.04, 0.08)
 EDGES: Floats = np.concatenate([[ALWAYS], 1 / (1 + np.exp(-_LOG_ODDS))])
@@ -163,3 +196,21 @@ def _place(static: float | None) -> int:
     if static is None:
         return len(EDGES)
     return max(int(np.abs(EDGES - static).argmin()), int(static > ALWAYS))
+
+
+def outcomes_to_lower(settings: ControlSettings) -> int:
+    """Return the fewest outcomes after which a threshold can be below its calibrated one.
+
+    That takes n outcomes that all came true. A threshold one bin lower still has the initial false
+    positives, bound × trusted × memory, faded by f = e^(-n / memory). It is chosen once these are
+    less than aim × bound of the memory's mass: trusted × memory × f from the beginning, and
+    (1 - f) / (1 - e^(-1 / memory)) from n outcomes (``Controller``).
+    """
+    earned = settings.aim / -math.expm1(-1 / settings.memory)
+    trusted = TRUSTED * settings.memory * (1 - settings.aim)
+    return math.floor(-settings.memory * math.log(earned / (earned + trusted))) + 1
+
+
+def most_false_positives(settings: ControlSettings, outcomes: int) -> float:
+    """Return the number of false positives among ``outcomes`` that exhausts the credit."""
+    return settings.credit + settings.bound * outcomes

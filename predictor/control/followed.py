@@ -66,7 +66,7 @@ class FollowedControl:
     ) -> None:
         self.control, self.counted_until, self.left_out = control, counted_until, 0
         self._most, self._chance = most, np.random.default_rng(0)
-        self._models = models
+        self.models = models
         self._rows: dict[Row, None] = {}
         self._open: dict[str, deque[_Births]] = {subject: deque() for subject in _SUBJECTS}
         self._by_age: dict[str, dict[int, dict[str, Predicate]]] = {
@@ -117,7 +117,7 @@ class FollowedControl:
         scores = {
             scope: {
                 key: np.asarray(column, dtype=np.float64)
-                for key, column in self._models.scores(mask_history(creates, scope), keys).items()
+                for key, column in self.models.scores(mask_history(creates, scope), keys).items()
             }
             for scope in HISTORY_SCOPES
         }

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birthmark.data.common.arrays import Bools, Floats
-from birthmark.predictor.answers.levels import NO_LEVELS, Levels
+from birthmark.predictor.answers.operating_points import NO_LEVELS, Levels
 
 GRID = (0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
 """The shares at which levels are cut: few, since each adds to images (``models.compile``)."""

@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Floats
 from birthmark.data.schema import field
-from birthmark.features import from_files
+from birthmark.features import from_files, name_pieces
+from birthmark.features.columns import decoded
+from birthmark.features.components import PREFIX
+from birthmark.features.history import shape
 from birthmark.predictor import parts
-from birthmark.predictor.heat.keys import keys_of
 from birthmark.predictor.heat.means import ShrunkenMeans
 from birthmark.predictor.labels import births
 from birthmark.predictor.predicates import blocks
@@ -119,3 +121,20 @@ def _rates(means: dict[str, Floats]) -> pa.Table:
 
 def _quotient(of: Floats, by: Floats) -> Floats:
     return np.divide(of, by, out=np.zeros_like(of), where=by > 0)
+
+
+def keys_of(creates: pa.Table) -> pa.Table:
+    """Return the keys of each row of ``creates`` (``features.CREATES``).
+
+    ``suffix`` is the text after the name's last period, or empty; ``prefix`` its first five bytes,
+    as in the thesis's components; ``shape`` the name with numbers and random words folded
+    (``features.history.shape``). ``name``, ``dir_name``, ``dir_fh`` and ``uid`` are unchanged.
+    """
+    names = decoded(creates["name"])
+    suffix = pc.coalesce(name_pieces(names)["last"], pc.binary_slice(names, 0, 0))
+    keys = {
+        "suffix": suffix,
+        "prefix": pc.binary_slice(names, 0, PREFIX),
+        "shape": shape(names),
+    }
+    return pa.table(keys | {c: creates[c] for c in ("name", "dir_name", "dir_fh", "uid")})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -21,6 +22,7 @@ from birthmark_native import (
     BM_MAGIC,
     BM_PREDICATES_MAX,
     BM_SECTION_ENTRY,
+    BM_SECTION_SCOPED,
     BM_SECTIONS_MAX,
     BM_STEPS_MAX,
     BM_VERSION,
@@ -143,3 +145,25 @@ def _check(predicates: Sequence[str], sections: Sequence[Section]) -> None:
         raise ValueError(f"the key of a predicate is longer than {_LONGEST} bytes")
     if len(sections) > BM_SECTIONS_MAX:
         raise ValueError(f"an image has at most {BM_SECTIONS_MAX} sections, not {len(sections)}")
+
+
+@dataclass(frozen=True)
+class ScopedSection:
+    """Rules or trees, and the predicates for which they answer.
+
+    ``answered`` has their keys for each of ``features.history_scope.HISTORY_SCOPES``.
+    """
+
+    section: Section
+    answered: Sequence[Collection[str]]
+
+    kind: ClassVar[int] = BM_SECTION_SCOPED
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
+        """Add the section; see ``predictor.image.format.Section``."""
+        offset = self.section.write(writer, places)
+        size = 8 * -(-len(places) // 64)
+        masks = [sum(1 << places[key] for key in keys) for keys in self.answered]
+        table = b"".join(mask.to_bytes(size, "little") for mask in masks)
+        writer.steps += 1
+        return writer.put_u32([self.section.kind, offset, writer.put(table, 8), 0], 8)

@@ -15,8 +15,7 @@ from birthmark.data.common.arrays import Bools, Bytes
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
 from birthmark.predictor.answers.operating_points import OperatingPoints, Scores
 from birthmark.predictor.answers.point import Point
-from birthmark.predictor.image.format import Section
-from birthmark.predictor.image.scoped import ScopedSection
+from birthmark.predictor.image.format import ScopedSection, Section
 from birthmark.predictor.models.kinds import BEST
 from birthmark.predictor.models.model_set import (
     RULES,

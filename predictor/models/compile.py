@@ -30,7 +30,7 @@ def compile_models(models: ModelSet[Any], point: Point, abstaining: Collection[s
 
 
 def compile_levels(models: ModelSet[Any]) -> list[bytes]:
-    """Return images that give the level of each predicate's score (``predictor.answers.levels``).
+    """Return images that give the level of each predicate's score (``operating_points.Levels``).
 
     Their predicates are ``PLACE KEY``: whether the score reaches that cut of KEY. The limits of the
     format may require several images. Raises ``ValueError`` as ``compile_models`` does.

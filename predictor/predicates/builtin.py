@@ -1,6 +1,7 @@
 """The predicates of the thesis's Tables 6.4 to 6.8, by the names used there.
 
-A ``k`` is 1024 bytes, an ``M`` 1024 ``k``. Lifespans are in seconds.
+A ``k`` is 1024 bytes, an ``M`` 1024 ``k``. Lifespans are in seconds. An outcome is a phrase that
+follows "it will be".
 """
 
 from __future__ import annotations
@@ -97,3 +98,33 @@ NAME_PREDICATES = _registry("name", "Table 6.8", _NAMES)
 A name's life ends when it is removed, renamed or overwritten; the writes and the size that count
 are its file's, from the file's birth to the name's end.
 """
+
+
+_OUTCOMES = {
+    "lock": "a lock",
+    "size=zero": "empty",
+    "0<size<=16k": "not empty, and at most 16 kB",
+    "0<size<=64k": "not empty, and at most 64 kB",
+    "0<size<1M": "not empty, and below 1 MB",
+    "size>16k": "larger than 16 kB",
+    "size>64k": "larger than 64 kB",
+    "size>1M": "larger than 1 MB",
+    "amtime<=0": "not read after it is written",
+    "amtime>0": "read after it is written",
+    "lifespan<=1": "gone within 1 s",
+    "lifespan<=5": "gone within 5 s",
+    "lifespan<=30": "gone within 30 s",
+    "1<lifespan<=30": "gone after 1 s to 30 s",
+    "lifespan>1": "there for more than 1 s",
+    "lifespan>5": "there for more than 5 s",
+    "write-only": "written and hardly read",
+    "read-only": "read far more than written",
+}
+
+
+def outcome(key: str) -> str | None:
+    """Return the phrase for a file, or a name, for which the predicate of ``key`` holds.
+
+    ``None`` for predicates that have only a description.
+    """
+    return _OUTCOMES.get(key.removeprefix("name:"))

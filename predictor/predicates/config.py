@@ -1,4 +1,4 @@
-"""Predicates that users define: ranges of sizes and lifespans, expressions and functions."""
+"""All built-in predicates, and those that users define: ranges, expressions and functions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,24 @@ from typing import Any, cast
 from birthmark.data.common.choices import expect
 from birthmark.data.common.durations import SECOND
 from birthmark.data.common.references import reference_to
+from birthmark.predictor.predicates.builtin import FILE_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.predicates.expression import Expression
 from birthmark.predictor.predicates.function import Answering, Function, NamedFunction
-from birthmark.predictor.predicates.known import BUILT_IN
+from birthmark.predictor.predicates.heat import DIRECTORY_PREDICATES, HEAT_PREDICATES
 from birthmark.predictor.predicates.predicate import Predicate, Rule, Subject
 from birthmark.predictor.predicates.rules import Bounds, in_ranges
+
+REGISTRIES = (
+    FILE_PREDICATES,
+    HEAT_PREDICATES,
+    NAME_PREDICATES,
+    DIRECTORY_PREDICATES,
+)
+"""Registries of predicates by name; a module with more predicates adds its registry here."""
+
+BUILT_IN = {predicate.key: predicate for by_name in REGISTRIES for predicate in by_name.values()}
+"""The predicates of all registries, by key."""
+
 
 _TEXTS = ("name", "subject", "description")
 _BOUNDS = {"size": 1, "lifespan": SECOND}
@@ -116,7 +129,7 @@ def _subject(name: str, subject: Any) -> Subject:
         raise ValueError(f"predicate {name!r}: subject must be 'file' or 'name', not {subject!r}")
     if any((built_in.name, built_in.subject) == (name, subject) for built_in in BUILT_IN.values()):
         raise ValueError(f"predicate {name!r} is built in: choose another name")
-    return cast(Subject, subject)
+    return cast("Subject", subject)
 
 
 def _bounds(name: str, config: Mapping[str, Any], what: str) -> Bounds:

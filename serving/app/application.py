@@ -19,7 +19,7 @@ from birthmark.serving.access.guard import Guard
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.app.openapi import describe
 from birthmark.serving.app.routes import FAST_PATH, router
-from birthmark.serving.fast_path.dispatch import FastPath
+from birthmark.serving.fast_path.endpoints import FastPath
 from birthmark.serving.http.connections import LOOK_SECONDS, check_connections
 from birthmark.serving.http.tls import context
 from birthmark.serving.limits.limits import Limits, allow_files

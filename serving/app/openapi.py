@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from birthmark.serving.access.paths import changes, needed, own_errors
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.messages.errors import TYPES
-from birthmark.serving.messages.query import ANSWERS
+from birthmark.serving.messages.requests import ANSWERS
 
 VERSION = "1"
 """The version of the API; its paths begin with it."""

@@ -55,7 +55,7 @@ router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
 
 FAST_PATH = {"/v1/predictions": endpoints.predictions, "/v1/hints": endpoints.hints}
-"""Endpoints that bypass FastAPI's routing (``serving.fast_path.dispatch``)."""
+"""Endpoints that bypass FastAPI's routing (``serving.fast_path.endpoints.FastPath``)."""
 
 router.add_api_route(
     "/v1/predictions",

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from urllib.parse import quote_from_bytes
 
 from birthmark.data.common.choices import expect
-from birthmark.serving.client.names import written
 from birthmark_native import HINTS, MEMBERS, MOST_FILES
 
 if TYPE_CHECKING:
@@ -334,3 +334,11 @@ def _hint(body: bytes) -> Hint:
     if type(verdict) is not int or verdict not in _VERDICTS:
         raise ValueError(f"expected a number from 0 to {_VERDICTS[-1]}")
     return Hint(True, verdict)
+
+
+def written(member: str, name: bytes) -> dict[str, str]:
+    """Return `name` as a member of a request: as text if it is UTF-8, else percent-encoded."""
+    try:
+        return {member: name.decode()}
+    except UnicodeDecodeError:
+        return {f"{member}_percent": quote_from_bytes(name)}

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.answers.json_answers import hint, predict
-from birthmark.serving.messages.query import wants_three
+from birthmark.serving.messages.error_responses import HANDLERS
+from birthmark.serving.messages.errors import ApiError
+from birthmark.serving.messages.requests import wants_three
 from birthmark.serving.service.service import Service
+from birthmark_native import InvalidRequestError
 
 AT_ONCE = 16 * 1024
 """The largest body, bytes, that is answered in the event loop; larger ones go to a thread."""
@@ -84,3 +87,30 @@ async def body_of(request: Request) -> bytes:
         raise ClientDisconnect
     body: bytes = message.get("body", b"")
     return body
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class FastPath:
+    """An ASGI application that passes POST requests to `endpoints`, by path.
+
+    The endpoints are also routes of `app`, which describes them and answers all other requests.
+    """
+
+    def __init__(self, app: ASGIApp, endpoints: Mapping[str, Endpoint]) -> None:
+        self.app = app
+        self.endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass the call on."""
+        endpoint = self.endpoints.get(scope.get("path", ""))
+        if endpoint is None or scope["type"] != "http" or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await endpoint(request)
+        except (ApiError, InvalidRequestError, ClientDisconnect) as error:
+            response = await HANDLERS[type(error)](request, error)
+        await response(scope, receive, send)

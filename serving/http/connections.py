@@ -14,8 +14,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.protocols.utils import get_local_addr
 
-from birthmark.serving.http.flow_control import Flow
-from birthmark.serving.http.parsing import Parsing
+from birthmark.serving.http.parsing import Flow, Parsing
 from birthmark.serving.limits.limits import Limits
 from birthmark.serving.messages.error_responses import raw
 from birthmark.serving.messages.errors import ApiError

@@ -6,14 +6,47 @@ neither.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httptools
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from birthmark.serving.access import hosts
-from birthmark.serving.http.flow_control import Flow
 from birthmark.serving.messages.errors import ApiError
+
+
+class Flow(FlowControl):
+    """uvicorn's flow control, with a hold on reading that `resume_reading` does not end."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        super().__init__(transport)
+        self._held = self._resume_wanted = False
+
+    def hold(self) -> None:
+        """Stop reading until `release`."""
+        if not self._held:
+            self._held, self._resume_wanted = True, not self.read_paused
+            super().pause_reading()
+
+    def release(self) -> None:
+        """Resume reading, unless it is paused for another reason."""
+        self._held = False
+        if self._resume_wanted:
+            super().resume_reading()
+
+    def pause_reading(self) -> None:
+        """Pause reading."""
+        self._resume_wanted = False
+        super().pause_reading()
+
+    def resume_reading(self) -> None:
+        """Resume reading, now or after `release`."""
+        self._resume_wanted = True
+        if not self._held:
+            super().resume_reading()
+
 
 HEAD_BYTES = 16 * 1024
 """The longest head of a request (request line and header fields), and the longest trailer."""

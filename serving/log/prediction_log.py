@@ -20,13 +20,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from birthmark.data.anonymize import MappingError
 from birthmark.data.prediction_log import ANSWER, PREDICTIONS, SAID
-from birthmark.data.schema import TIME
+from birthmark.data.schema import TIME, filled
+from birthmark.features import CREATES
+from birthmark.serving.answers.histories import with_recorded_histories
 from birthmark.serving.log.files import LogWriter
 from birthmark.serving.log.service_log import Quoting
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
+from birthmark_native import HINTS, requested
 
 log = logging.getLogger(__name__)
 
@@ -227,3 +232,47 @@ class PredictionLog:
 
 def _kind(failure: Exception) -> tuple[type, int | None]:
     return type(failure), getattr(failure, "errno", None)
+
+
+HINTED = "hints"
+"""The operating point of hints in the log: they have separate thresholds, without a bound."""
+
+
+class Resolver:
+    """Resolves the requests to one model, by their format."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+
+    def json(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
+        """Resolve JSON bodies of files, each with its live histories."""
+        table = pa.Table.from_batches([requested([body for body, _ in requests])])
+        seen = b"".join(seen for _, seen in requests)
+        return served(self.model, with_recorded_histories(filled(table, CREATES), seen))
+
+    def arrow(self, requests: Sequence[pa.Table]) -> Served:
+        """Resolve the creates of Arrow streams, as they were answered."""
+        return served(self.model, pa.concat_tables(requests))
+
+    def hints(self, requests: Sequence[tuple[bytes, int]]) -> Served:
+        """Resolve bodies of one create each, with their verdicts.
+
+        Hints that do not apply (to a directory, or to anything else) are null.
+        """
+        creates = requested([body for body, _ in requests], hints=True)
+        of_directory = creates["is_directory"]
+        verdicts = pa.array([verdict for _, verdict in requests], pa.uint8())
+        answers = {}
+        for hint in HINTS:
+            is_yes = pc.not_equal(pc.bit_wise_and(verdicts, pa.scalar(hint.bit, pa.uint8())), 0)
+            applies = pc.equal(of_directory, hint.of_directory)
+            answers[hint.key] = pc.if_else(applies, is_yes, None)
+        table = pa.Table.from_batches([creates])
+        return Served(table, answers, self.model.version, self.model.kind, HINTED)
+
+
+def served(model: LoadedModel, creates: pa.Table) -> Served:
+    """Return a model's answers for `creates`."""
+    answers = model.answers(creates, counted=False)
+    three_way = {key: each.in_words() for key, each in model.three_way_answers(creates).items()}
+    return Served(creates, answers, model.version, model.kind, model.point, three_way)

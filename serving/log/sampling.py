@@ -13,8 +13,7 @@ from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
 
 if TYPE_CHECKING:  # most services have no log, and need not import its writer
-    from birthmark.serving.log.prediction_log import PredictionLog
-    from birthmark.serving.log.resolver import Resolver
+    from birthmark.serving.log.prediction_log import PredictionLog, Resolver
 
 
 class LogSampler:
@@ -44,7 +43,7 @@ class LogSampler:
     def _resolver_for(self, model: LoadedModel) -> Resolver:
         resolver = self._resolver
         if resolver is None or resolver.model is not model:
-            from birthmark.serving.log.resolver import Resolver
+            from birthmark.serving.log.prediction_log import Resolver
 
             self._resolver = resolver = Resolver(model)
         return resolver

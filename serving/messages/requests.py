@@ -1,4 +1,4 @@
-"""Requests in JSON: files that are being created.
+"""Requests in JSON: files that are being created; and the query ``?answers=three``.
 
 ``native/contract`` declares the members of a create, ``birthmark_native`` reads them, and this
 module describes them. A file name is bytes and JSON is text, so a name has one of three members:
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import pyarrow as pa
 from pydantic import BaseModel, Field
@@ -22,6 +23,7 @@ from birthmark.data.schema import filled
 from birthmark.data.settings import Strict
 from birthmark.features.creates import CREATES
 from birthmark.serving.messages import excerpts
+from birthmark.serving.messages.errors import ApiError
 from birthmark_native import (
     MEMBERS,
     MOST_FILES,
@@ -188,3 +190,20 @@ def in_json(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI description of a body with the JSON ``schema``."""
     body = {"required": True, "content": {"application/json": {"schema": schema}}}
     return {"requestBody": body}
+
+
+ANSWERS = ("three",)
+"""The values of ``answers``: ``three`` adds each answer's word and probability to a stream."""
+
+
+def wants_three(query: bytes) -> bool:
+    """Return whether a query requests the three answers; raise `ApiError` for an unknown value."""
+    if not query:  # most requests have none
+        return False
+    fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    values = [value for name, value in fields if name == "answers"]
+    for value in values:
+        if value not in ANSWERS:
+            expected = " or ".join(ANSWERS)
+            raise ApiError("invalid_request", f"expected {expected}", field="answers", value=value)
+    return bool(values)

@@ -1,4 +1,4 @@
-"""One loaded version: answers from compiled images, explanations from the models."""
+"""The published version, loaded: answers from compiled images, explanations from the models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
 from birthmark.data.common.regular import MODEL_BYTES, read_regular
+from birthmark.features.creates import from_requests
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, history_scopes
+from birthmark.predictor import Kind, Point
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, RegionCapacity, hint_image
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.format import Image, is_older
@@ -26,7 +28,8 @@ from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.models.shared_images import shared_buffer
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
-from birthmark.training.registry.published import Published
+from birthmark.training.registry.published import Published, read_published
+from birthmark.training.registry.versions import Registry
 from birthmark_native import Answerer, SharedHistory, Tally
 
 log = logging.getLogger(__name__)
@@ -200,3 +203,27 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
 
 def _array(content: bytes) -> pa.UInt8Array:
     return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared_buffer(content)])
+
+
+def load_model(
+    registry: Registry,
+    kind: Kind | None = None,
+    point: Point | None = None,
+    room: RegionCapacity = USUAL_ROOM,
+    *,
+    counts: bool = False,
+    tallies: Tallies | None = None,
+    live: SharedHistory | None = None,
+) -> LoadedModel:
+    """Return the published model, its checksums verified, after one test answer.
+
+    `kind` and `point` default to the version's own. Its hints are for `room`. With `counts` the
+    state for further training is loaded, too. Answers are counted in `tallies`; `live` is the live
+    history. Raises as `read_published`, and ValueError or OSError for invalid parts.
+    """
+    published = read_published(registry, kind, point)
+    tallies = tallies or Tallies()
+    model = LoadedModel(**vars(published), room=room, counts=counts, tallies=tallies, live=live)
+    # A model that cannot answer must not replace one that can.
+    model.answers(from_requests([{"name": b"name"}]), counted=False)
+    return model

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from birthmark.predictor import Kind, Point
 from birthmark.predictor.allocation.verdicts import RegionCapacity
 from birthmark.serving.metrics.metrics import Metrics
-from birthmark.serving.models.loaded import LoadedModel
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.nightly import state
 from birthmark.training.nightly.state import NightState
 from birthmark.training.registry import bounds

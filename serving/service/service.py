@@ -1,12 +1,16 @@
-"""The objects that the paths of the service share."""
+"""The objects that the paths of the service share, and the queues of work for one at a time."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+from fastapi.concurrency import run_in_threadpool
 
 from birthmark.serving.access.tokens import Tokens
 from birthmark.serving.limits.limits import Limits
-from birthmark.serving.limits.serial_queue import SerialQueue
 from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import LogSampler
 from birthmark.serving.messages.errors import ApiError
@@ -17,6 +21,30 @@ from birthmark.serving.models.threshold_watcher import ThresholdWatcher
 from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.settings import Settings
 from birthmark_native import SharedHistory
+
+MOST_PENDING = 8
+"""The most requests that may wait for one kind of work."""
+
+_Result = TypeVar("_Result")
+
+
+class SerialQueue:
+    """A queue for one kind of work, which runs for one request at a time."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._pending = 0
+
+    async def run(self, limits: Limits, work: Callable[[], _Result]) -> _Result:
+        """Return the result of `work`; raise `ApiError` if too many requests wait already."""
+        if self._pending > MOST_PENDING:
+            raise limits.overloaded(f"{MOST_PENDING} others wait for the same")
+        self._pending += 1
+        try:
+            async with self._lock:
+                return await run_in_threadpool(work)
+        finally:
+            self._pending -= 1
 
 
 @dataclass(frozen=True)

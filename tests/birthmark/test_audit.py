@@ -28,9 +28,8 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births, own_predicate
-from birthmark.serving.log.prediction_log import PredictionLog, Served
-from birthmark.serving.log.resolver import served
-from birthmark.serving.models.published import load_model
+from birthmark.serving.log.prediction_log import PredictionLog, Served, served
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.audit.matching import join
 from birthmark.training.audit.page import render
 from birthmark.training.audit.run import Audit, audit, audits, keep

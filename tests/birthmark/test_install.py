@@ -21,7 +21,7 @@ from birthmark import exits
 from birthmark.cli import app
 from birthmark.install import FOLLOW_BASE, SYSTEMS, File, Site, files
 from birthmark.install.access import closed
-from birthmark.layout_hint.f2fs.settings import Places
+from birthmark.layout_hint.settings import Places
 from birthmark.site_file import SiteConfig
 from birthmark.training.config import Followed, read_config
 from tests import needs

@@ -22,7 +22,7 @@ from birthmark.predictor import Kind
 from birthmark.predictor.allocation.verdicts import USUAL_ROOM
 from birthmark.predictor.image.format import predict
 from birthmark.predictor.trained import TrainedModel
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.abstentions import add
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image

@@ -26,7 +26,7 @@ CONTEXT.set_forkserver_preload(
         "__main__",
         "birthmark.cli",
         "birthmark.training.nightly.run",
-        "birthmark.serving.models.published",
+        "birthmark.serving.models.loaded",
         "tests.faults.commands",
     ]
 )

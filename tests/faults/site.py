@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from birthmark.data.prediction_log import PREDICTIONS
 from birthmark.features import from_requests
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.config import read_config
 from birthmark.training.nightly.intake import datasets
 from birthmark.training.registry.versions import Registry

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from birthmark.serving.answers.json_answers import predict
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 from tests.faults.asking import ask, asking
 from tests.faults.damage import KINDS, damaged

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from birthmark.serving.answers import json_answers
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 from tests.faults.asking import ask, asking, version
 from tests.serving.services import publish, started

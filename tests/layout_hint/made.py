@@ -28,9 +28,8 @@ from birthmark.predictor.image.forest import (
     Group,
     Output,
 )
-from birthmark.predictor.image.format import Section, compile_image, predict
+from birthmark.predictor.image.format import ScopedSection, Section, compile_image, predict
 from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
-from birthmark.predictor.image.scoped import ScopedSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
 

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from birthmark.serving.access import tokens
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 from tests import needs
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE

@@ -18,9 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.format import ScopedSection, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark.predictor.image.scoped import ScopedSection
 from birthmark_native import SharedHistoryWriter
 from tests import needs
 from tests.layout_hint.hintd import Answering, Helper, eventually

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from birthmark.serving.settings import Settings
-from tests.serving.services import publish, served, settings_for, started
+from tests.serving.services import certified, publish, served, settings_for, started
 from tests.waiting import eventually
 
 
@@ -54,3 +54,9 @@ def started_fixture() -> Callable[..., Any]:
 @pytest.fixture(scope="session", name="eventually")
 def eventually_fixture() -> Callable[..., bool]:
     return eventually
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a certificate for this host and its key."""
+    return certified(tmp_path_factory.mktemp("tls"))

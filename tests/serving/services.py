@@ -20,8 +20,9 @@ from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.settings import Settings
 from birthmark.serving.workers.server import config, listen, url
 from birthmark.serving.workers.supervisor import Server
-from birthmark.training.nightly.card import card_of
+from birthmark.training.nightly.card import card_of, save_card
 from birthmark.training.registry.versions import Registry
+from tests import needs
 from tests.builders.lives import MONDAY, files_of, life, names_of
 from tests.waiting import eventually
 
@@ -96,7 +97,7 @@ def publish(
 
     def write_parts(directory: Path) -> None:
         model.save(directory)
-        card_of(model, manifest, None, None).save(directory)
+        save_card(card_of(model, manifest, None, None), directory)
 
     return keep(write_parts, manifest)
 
@@ -170,3 +171,13 @@ def started(registry: Path, directory: Path, *options: str, wait: bool = True) -
                 process.wait(30)
             finally:
                 process.kill()
+
+
+def certified(folder: Path) -> tuple[Path, Path]:
+    """Make a certificate for this host in a folder, with openssl; return it and its key."""
+    files = folder / "certificate.pem", folder / "key.pem"
+    made = [needs.program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
+    made += ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    made += ["-out", str(files[0]), "-keyout", str(files[1])]
+    subprocess.run(made, check=True, capture_output=True)
+    return files

@@ -20,7 +20,7 @@ from birthmark.features import History, from_files, from_requests
 from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.image.format import predict
 from birthmark.predictor.models.compile import compile_models
-from birthmark.serving.client.names import written
+from birthmark.serving.client.questions import written
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
 

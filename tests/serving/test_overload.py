@@ -1,7 +1,4 @@
-"""In a sudden crowd, requests that would wait long get 503 at once.
-
-Tests also serving/limits/limits.py.
-"""
+"""In a sudden crowd, requests that would wait long get 503 at once."""
 
 from __future__ import annotations
 

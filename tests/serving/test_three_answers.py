@@ -22,8 +22,7 @@ from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.serving.answers.json_answers import explain_one, predict
 from birthmark.serving.client.client import Client
 from birthmark.serving.messages.requests import parse
-from birthmark.serving.models.loaded import LoadedModel
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Answerer, Tally
 

@@ -16,9 +16,8 @@ from birthmark.data.datasets.tables import read_files
 from birthmark.data.ingest.run import ingest
 from birthmark.features.creates import from_files
 from birthmark.predictor import births
-from birthmark.serving.log.prediction_log import PredictionLog
-from birthmark.serving.log.resolver import served
-from birthmark.serving.models.published import load_model
+from birthmark.serving.log.prediction_log import PredictionLog, served
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 
 pytestmark = pytest.mark.deep

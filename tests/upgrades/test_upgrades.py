@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.parts import OlderModelError
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.nightly.intake import datasets
 from birthmark.training.nightly.state import read
 from birthmark.training.registry.versions import Registry

@@ -7,9 +7,7 @@ import time
 from collections.abc import Hashable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,7 +15,6 @@ from birthmark.data.common import durable
 from birthmark.data.follow.mirror import Seen
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.control import Control, ControlSettings, FollowedControl, Row
-from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.parts import DamagedModelError, read_table, write_table
 from birthmark.predictor.trained import TrainedModel
 from birthmark.training.control import thresholds
@@ -44,15 +41,6 @@ _STATE, _COUNTED = ".control", b"birthmark.counted_until"
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class _Controlled:
-    """The published version, and the control of its thresholds."""
-
-    published: Published
-    models: ModelSet[Any]
-    control: FollowedControl
-
-
 class FollowerControl:
     """Moves the thresholds of a registry's published version during a follower's run.
 
@@ -67,7 +55,7 @@ class FollowerControl:
         self._registry = registry
         self._place, self._state = thresholds.beside(history), out / _STATE
         self._stamp: Hashable = None
-        self._controlled: _Controlled | None = None
+        self._control: FollowedControl | None = None
         self._abstaining: Mapping[str, str] = {}
         self._regaining: dict[Row, Regaining] = {}
         self._waiting: list[Seen] = []
@@ -91,8 +79,7 @@ class FollowerControl:
     @property
     def skipped(self) -> int:
         """The number of births and outcomes left out."""
-        controlled = self._controlled
-        return self._skipped + (controlled.control.left_out if controlled else 0)
+        return self._skipped + (self._control.left_out if self._control else 0)
 
     def heed(self, seen: Seen) -> None:
         """Queue new births and outcomes; returns at once, as it is called often."""
@@ -123,13 +110,13 @@ class FollowerControl:
 
     def _work(self, seen: list[Seen]) -> None:
         self._reload()
-        if self._controlled is None or not seen:
+        control = self._control
+        if control is None or not seen:
             return
-        control = self._controlled.control
         control.born(pa.Table.from_batches([each.births for each in seen]))
         control.became(pa.Table.from_batches([each.outcomes for each in seen]))
         control.count(seen[-1].clock)
-        self._publish(self._controlled)
+        self._publish(control)
         if time.monotonic() - self._saved >= SAVE_EVERY:
             self._save()
 
@@ -140,13 +127,13 @@ class FollowerControl:
             return
         with suppress(NoModelError):
             published = read_published(self._registry)
-            if self._controlled is None or published.version != self._controlled.published.version:
-                self._controlled = self._of(published)
+            if self._control is None or published.version != self._control.control.version:
+                self._control = self._of(published)
                 self._regaining.clear()
             self._abstaining = published.abstaining
         self._stamp = stamp
 
-    def _of(self, published: Published) -> _Controlled:
+    def _of(self, published: Published) -> FollowedControl:
         """Return the control of a version, resumed from the saved state."""
         model = TrainedModel.load(published.directory, False, published.kind)
         models = model.of_kind(published.kind)
@@ -160,8 +147,7 @@ class FollowerControl:
         saved = self._read()
         if saved is not None and saved[0].version == published.version:
             control, counted_until = saved
-        followed = FollowedControl(models, model.predicates, control, counted_until)
-        return _Controlled(published, models, followed)
+        return FollowedControl(models, model.predicates, control, counted_until)
 
     def _read(self) -> tuple[Control, int] | None:
         if not self._state.exists():
@@ -173,12 +159,11 @@ class FollowerControl:
             log.warning("%s: thresholds begin as calibrated: %s", self._state, error)
             return None
 
-    def _publish(self, controlled: _Controlled) -> None:
-        control, models = controlled.control, controlled.models
+    def _publish(self, control: FollowedControl) -> None:
         rows = []
         for (key, scope), score in control.put_in_force().items():
             own = control.control.controllers[key, scope]
-            least = models.least_sum(key, score, scope)
+            least = control.models.least_sum(key, score, scope)
             assert least is not None
             rows.append(
                 MovedThreshold(
@@ -192,10 +177,9 @@ class FollowerControl:
                     regained=self._has_regained((key, scope), control),
                 )
             )
-        published = controlled.published
         moved = MovedThresholds(
-            version=published.version,
-            kind=published.kind,
+            version=control.control.version,
+            kind=control.models.kind,
             bound=control.control.settings.bound,
             clock=control.counted_until,
             thresholds=rows,
@@ -215,9 +199,8 @@ class FollowerControl:
     def _save(self) -> None:
         """Save the state."""
         self._saved = time.monotonic()
-        if self._controlled is None:
+        if (control := self._control) is None:
             return
-        control = self._controlled.control
         table = control.control.to_table()
         counted = {_COUNTED: str(control.counted_until).encode()}
         state = table.replace_schema_metadata({**table.schema.metadata, **counted})

@@ -20,8 +20,11 @@ from birthmark.data.follow.beside import MOST_BYTES
 from birthmark.data.follow.beside import thresholds as of_history
 from birthmark.data.settings import Strict
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
-from birthmark.predictor.control.justified import most_false_positives, outcomes_to_lower
-from birthmark.predictor.control.settings import ControlSettings
+from birthmark.predictor.control.controller import (
+    ControlSettings,
+    most_false_positives,
+    outcomes_to_lower,
+)
 from birthmark.predictor.image.forest import NEVER
 from birthmark.training.control.regaining import outcomes_to_regain
 from birthmark_native import BM_PREDICATES_MAX

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Floats, Ints
 from birthmark.features.columns import decoded
-from birthmark.features.components import component_text
-from birthmark.features.pieces import name_pieces
+from birthmark.features.components import component_text, name_pieces
 from birthmark.training.statistics.bootstrap import DAY, ENOUGH, UNITS, in_blocks
 
 LISTED = 0.001

@@ -11,7 +11,7 @@ from birthmark.data.common.plurals import counted
 from birthmark.predictor import Predicate, TrainedModel
 from birthmark.training.config import Settings, Testing, Training
 from birthmark.training.learn.train import Lives, train
-from birthmark.training.nightly.card import Card, card_of
+from birthmark.training.nightly.card import card_of, save_card
 from birthmark.training.nightly.compare import Comparison, Decision, decide, test_first
 from birthmark.training.registry.stored import Stored
 
@@ -38,12 +38,12 @@ class Candidate:
 
     model: TrainedModel
     manifest: dict[str, Any]
-    card: Card
+    card: Mapping[str, Any]
 
     def write_parts(self, directory: Path) -> None:
         """Write all parts of the version into `directory`, deterministically."""
         self.model.save(directory)
-        self.card.save(directory)
+        save_card(self.card, directory)
 
 
 def train_candidate(

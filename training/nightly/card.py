@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +26,17 @@ _SHOWN = 10  # rules in a list
 _TELLING = 24  # rules; several are about the same part of a name
 
 
-@dataclass(frozen=True)
-class Card:
-    """The contents of a card, as JSON objects: see `card_of`."""
+def save_card(card: Mapping[str, Any], directory: Path) -> None:
+    """Write a card, for people and for programs."""
+    text = json.dumps(card, indent=1, allow_nan=False)
+    (directory / CARD_JSON).write_text(text + "\n", encoding="utf-8")
+    (directory / CARD_HTML).write_text(html_of(card), encoding="utf-8")
 
-    content: Mapping[str, Any]
 
-    def save(self, directory: Path) -> None:
-        """Write the card, for people and for programs."""
-        text = json.dumps(self.content, indent=1, allow_nan=False)
-        (directory / CARD_JSON).write_text(text + "\n", encoding="utf-8")
-        (directory / CARD_HTML).write_text(self.html(), encoding="utf-8")
-
-    def html(self) -> str:
-        """Return the card as one self-contained HTML page."""
-        card = self.content
-        trained = {**card["trained_on"], "marks": describe(card["trained_on"]["generated"])}
-        return page("card.html.j2", card={**card, "trained_on": trained}, verdict=verdict(card))
+def html_of(card: Mapping[str, Any]) -> str:
+    """Return a card as one self-contained HTML page."""
+    trained = {**card["trained_on"], "marks": describe(card["trained_on"]["generated"])}
+    return page("card.html.j2", card={**card, "trained_on": trained}, verdict=verdict(card))
 
 
 def verdict(card: Mapping[str, Any]) -> Verdict:
@@ -69,24 +62,22 @@ def card_of(
     manifest: Mapping[str, Any],
     test: Comparison | None,
     champion: Stored | None,
-) -> Card:
-    """Return the card of a model with this `manifest`.
+) -> dict[str, Any]:
+    """Return the card of a model with this `manifest`, as JSON objects.
 
     `test` is the test of a model trained the same way on earlier data. `champion` is the model
     published then, for comparison of drift. Both are optional.
     """
     kind = manifest["serve"]
-    return Card(
-        {
-            "format": 1,
-            **{key: manifest[key] for key in ("serve", "point", "parameters", "seed")},
-            "trained_on": {key: manifest["trained_on"][key] for key in _ABOUT},
-            "bound": _bound(model, kind),
-            "test": _test(test, kind) if test else None,
-            "rules": _telling(model, kind, manifest["point"]),
-            "drift": _drift(model, manifest, test, champion) if champion else None,
-        }
-    )
+    return {
+        "format": 1,
+        **{key: manifest[key] for key in ("serve", "point", "parameters", "seed")},
+        "trained_on": {key: manifest["trained_on"][key] for key in _ABOUT},
+        "bound": _bound(model, kind),
+        "test": _test(test, kind) if test else None,
+        "rules": _telling(model, kind, manifest["point"]),
+        "drift": _drift(model, manifest, test, champion) if champion else None,
+    }
 
 
 def _bound(model: TrainedModel, kind: str) -> dict[str, Any]:

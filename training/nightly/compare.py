@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from birthmark.predictor import Predicate, TrainedModel
 from birthmark.training.config import Training
 from birthmark.training.evaluate.assessment import Assessment, assess
 from birthmark.training.evaluate.evaluation import evaluate
-from birthmark.training.evaluate.means import shared_means
 from birthmark.training.learn.train import Lives, train
 from birthmark.training.nightly.horizon import learned_until
 from birthmark.training.nightly.newest_day import Period, newest
@@ -83,7 +83,7 @@ def decide(
     theirs = evaluate(champion, newer.with_others(), newer.names)
     test = _tested(older, newer, period, settings, predicates, estimators, theirs)
     their_kind = serve if serve in champion.kinds else manifest["serve"]
-    before, after = shared_means([(theirs, their_kind), (test.assessment.evaluation, serve)])
+    before, after = _shared_means([(theirs, their_kind), (test.assessment.evaluation, serve)])
     return _judge(before, after, settings.margin, period.day), test
 
 
@@ -127,3 +127,20 @@ def _judge(
     if candidate >= champion - margin:
         return Decision(True, f"no worse: {text}", champion, candidate, day)
     return Decision(False, f"worse by more than {margin:g}: {text}", champion, candidate, day)
+
+
+def _shared_means(results: Iterable[tuple[pa.Table, str]]) -> list[float | None]:
+    """Return the mean of `correct` over the predicates common to all evaluations.
+
+    Each evaluation is paired with a kind of model.
+    """
+    figures = [
+        {
+            (row["subject"], row["predicate"]): row["correct"]
+            for row in result.to_pylist()
+            if (row["model"], row["point"]) == (kind, "accurate") and row["correct"] is not None
+        }
+        for result, kind in results
+    ]
+    shared = sorted(set.intersection(*map(set, figures)))
+    return [float(np.mean([f[k] for k in shared])) if shared else None for f in figures]

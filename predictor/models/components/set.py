@@ -1,8 +1,8 @@
-"""Models of names, one per predicate, made of components and their counts."""
+"""Models of names, one per predicate, made of components and their counts; as rules of an image."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 
 from birthmark.data.schema import WORD
 from birthmark.features.columns import names_of
-from birthmark.features.components import component_text
+from birthmark.features.components import PREFIX, Component, component_text
 from birthmark.predictor import parts
-from birthmark.predictor.answers.operating_points import Scores
+from birthmark.predictor.answers.operating_points import NEVER, Scores
 from birthmark.predictor.image.format import Section
-from birthmark.predictor.image.rules import PLACES, RulesSection
+from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
 from birthmark.predictor.models.components.counts import ComponentCounts, count
-from birthmark.predictor.models.components.sections import rules_of
 from birthmark.predictor.models.model_set import RULES, ModelSet
 from birthmark_native import RuleError
 
@@ -179,3 +178,29 @@ def with_predicate(key: str, rules: pa.Table) -> pa.Table:
     """Return ``rules`` with the column ``predicate`` before the others."""
     predicate = pa.array([key] * len(rules), pa.utf8()).dictionary_encode().cast(WORD)
     return rules.add_column(0, pa.field("predicate", WORD, nullable=False), predicate)
+
+
+def rules_of(
+    models: Mapping[str, ComponentCounts], thresholds: Mapping[str, Scores]
+) -> Iterator[ImageRule]:
+    """Yield the rules by which ``models`` answer at ``thresholds``."""
+    for key, model in models.items():
+        threshold = float(thresholds[key][-1])
+        if threshold > NEVER:
+            continue
+        if threshold <= 0:  # which the score of a name without a rule reaches
+            yield ImageRule(key, "any", b"", True)
+            continue
+        for spelled, yes in model.verdicts(threshold):
+            for place in places_of(component := Component.of(spelled), model.prefix):
+                yield ImageRule(key, place, component.text, yes)
+
+
+def places_of(component: Component, prefix: bool) -> list[str]:
+    """Return each place in which an image's lookup finds ``component``.
+
+    With ``prefix``, the first five bytes of a name are one of them.
+    """
+    if component.anchor == "first" and prefix and len(component.text) == PREFIX:
+        return ["first", "prefix"]
+    return [component.anchor]

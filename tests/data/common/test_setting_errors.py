@@ -1,8 +1,3 @@
-"""Messages about invalid settings.
-
-Tests also data/common/setting_names.py.
-"""
-
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,6 @@
 """``birthmark layout f2fs``: what it prints, writes and takes back.
 
-Tests also layout_hint/commands/f2fs.py, layout_hint/f2fs/settings.py.
+Tests also layout_hint/commands/f2fs.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from birthmark.cli import app
 from birthmark.layout_hint.f2fs.extensions import Lists
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.predicates.known import BUILT_IN
+from birthmark.predictor.predicates.config import BUILT_IN
 from birthmark.training.registry.versions import Registry
 from tests.builders.lives import files_of, life, names_of
 from tests.layout_hint.f2fs.kernel import OWN, mount

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from birthmark.predictor.answers.certainty import WORDS, answer, describe, describe_uncalibrated
-from birthmark.predictor.answers.levels import Levels
-from birthmark.predictor.answers.operating_points import OperatingPoints
+from birthmark.predictor.answers.operating_points import Levels, OperatingPoints
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.predicates.assignments import assignments_of
 from birthmark_native import Certainty

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from birthmark.predictor.answers.operating_points import ALWAYS, EVEN, NEVER
 from birthmark.predictor.control import Controller, ControlSettings
+from birthmark.predictor.control.controller import most_false_positives, outcomes_to_lower
 
 TIGHT = ControlSettings(bound=0.1, memory=20, patience=50)
 """Few outcomes decide: a credit of five false positives."""
@@ -201,3 +202,33 @@ def test_a_yes_that_is_more_often_false_than_true_is_none() -> None:
 def test_arrays_of_different_lengths_are_refused() -> None:
     with pytest.raises(ValueError, match="of 2 scores, 2 thresholds and 1 truths"):
         Controller(EVEN, SETTINGS).observe(np.zeros(2), np.zeros(2), np.array([True]))
+
+
+@pytest.mark.parametrize("memory", [100, 1000, 10_000])
+@pytest.mark.parametrize("aim", [0.5, 0.8])
+@pytest.mark.parametrize("static", [0.7, None])
+def test_no_threshold_is_lower_before_so_many_outcomes_though_all_come_true(
+    memory: int, aim: float, static: float | None
+) -> None:
+    settings = ControlSettings(memory=memory, aim=aim)
+    least = outcomes_to_lower(settings)
+
+    def after(outcomes: int) -> float | None:
+        controller = Controller(static, settings)
+        zeros = np.zeros(outcomes)
+        controller.observe(zeros, np.ones(outcomes), np.ones(outcomes, dtype=bool))
+        return controller.threshold
+
+    assert after(least - 1) == static
+    assert after(least) == 0.0
+
+
+def test_with_more_false_positives_nothing_is_a_yes() -> None:
+    settings = ControlSettings(memory=1000, patience=2000)
+    controller = Controller(0.5, settings)
+    for _ in range(200):
+        in_force = np.array([2.0 if controller.threshold is None else controller.threshold])
+        controller.observe(np.array([0.9]), in_force, np.array([False]))
+        most = most_false_positives(settings, controller.outcomes)
+        assert controller.threshold is None or controller.false_positives <= most
+    assert controller.threshold is None

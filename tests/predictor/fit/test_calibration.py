@@ -13,8 +13,7 @@ import pytest
 from birthmark.data.common.arrays import Bools
 from birthmark.features import CREATES
 from birthmark.predictor.answers.certainty import answer
-from birthmark.predictor.answers.levels import Levels
-from birthmark.predictor.answers.operating_points import OperatingPoints
+from birthmark.predictor.answers.operating_points import Levels, OperatingPoints
 from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.calibration import BLOCKS, CROSSED, Holdout
 from birthmark.predictor.fit.learning import TrainingSet

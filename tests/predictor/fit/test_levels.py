@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from birthmark.predictor.answers.levels import NO_LEVELS, Levels
+from birthmark.predictor.answers.operating_points import NO_LEVELS, Levels
 from birthmark.predictor.fit.levels import STEP, levels_of
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from birthmark.predictor.answers.levels import NO_LEVELS
+from birthmark.predictor.answers.operating_points import NO_LEVELS
 from birthmark.predictor.fit.thresholds import (
     ALWAYS,
     EVEN,

@@ -10,6 +10,7 @@ import pytest
 
 from birthmark.data.schema import FILES, NAMES
 from birthmark.predictor.predicates import FILE_PREDICATES, NAME_PREDICATES
+from birthmark.predictor.predicates.builtin import outcome
 from tests.builders.lives import table
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
@@ -222,3 +223,10 @@ def test_every_predicate_answers_a_whole_table_at_once_and_can_be_sent_to_anothe
         assert isinstance(answers, pa.BooleanArray)
         assert len(answers) == 2
         assert len(predicate.evaluate(table(FILES, []))) == 0
+
+
+def test_the_predicates_of_the_thesis_have_words_and_others_have_none() -> None:
+    assert outcome("lifespan<=5") == outcome("name:lifespan<=5") == "gone within 5 s"
+    assert outcome("mine") is None
+    keys = [p.key for p in (*FILE_PREDICATES.values(), *NAME_PREDICATES.values())]
+    assert [key for key in keys if outcome(key) is None and "Hot" not in key] == []

@@ -18,7 +18,7 @@ from birthmark.features import HISTORY_BYTES, from_requests
 from birthmark.predictor.allocation.verdicts import verdicts
 from birthmark.serving.answers.json_answers import hint, predict
 from birthmark.serving.messages.requests import parse
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image, InvalidRequestError, requested
 from tests.serving import oracle

@@ -309,23 +309,9 @@ def test_a_url_of_another_kind_is_refused_at_once(url: str) -> None:
         Client(url)
 
 
-def test_a_certificate_must_be_one_that_is_trusted(tmp_path: Path) -> None:
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
-    named = [
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-        "-keyout",
-        str(key),
-        "-out",
-        str(certificate),
-    ]
-    try:
-        subprocess.run([*command, *named], check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("openssl is not installed")
+def test_a_certificate_must_be_one_that_is_trusted(pair: tuple[Path, Path]) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    context.load_cert_chain(*pair)
 
     def answer(connection: socket.socket) -> None:
         with context.wrap_socket(connection, server_side=True) as secure:
@@ -335,7 +321,7 @@ def test_a_certificate_must_be_one_that_is_trusted(tmp_path: Path) -> None:
 
     with peer(answer) as (plain, _):
         url = plain.replace("http:", "https:")
-        with Client(url, deadline=PATIENT, certificates=certificate) as client:
+        with Client(url, deadline=PATIENT, certificates=pair[0]) as client:
             assert client.hint("a").hot_write
         with Client(url, deadline=PATIENT) as client:
             assert "certificate verify failed" in str(client.hint("a").why)

@@ -1,6 +1,6 @@
 """Requests sent byte by byte over a connection: each gets its answer, in order.
 
-Tests also serving/http/flow_control.py, serving/http/parsing.py.
+Tests also serving/http/parsing.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -15,30 +14,6 @@ import pytest
 from birthmark.serving.http.tls import context
 from birthmark.serving.settings import Settings
 from birthmark.serving.workers.server import run
-from tests import needs
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return a certificate for this host, made by openssl, and its key."""
-    openssl = needs.program("openssl")
-    directory = tmp_path_factory.mktemp("tls")
-    certificate, key = directory / "certificate.pem", directory / "key.pem"
-    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    named = [
-        "-addext",
-        "subjectAltName=IP:127.0.0.1",
-        "-keyout",
-        str(key),
-        "-out",
-        str(certificate),
-    ]
-    subprocess.run(
-        [openssl, *made, *named],
-        check=True,
-        capture_output=True,
-    )
-    return certificate, key
 
 
 def test_a_client_that_trusts_the_certificate_is_answered_over_tls(

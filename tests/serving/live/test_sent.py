@@ -25,8 +25,7 @@ from birthmark.data.schema import LOOKED_UP
 from birthmark.data.traces.captures import write_capture
 from birthmark.serving.access import tokens
 from birthmark_native import SharedHistory
-from tests import needs
-from tests.serving.services import Process, publish, started
+from tests.serving.services import Process, certified, publish, started
 from tests.waiting import eventually, reserved_port
 
 pytestmark = pytest.mark.deep
@@ -51,10 +50,7 @@ class Place:
         self.asks = tokens.add(folder / "tokens.json", "asker", ["predict", "read"])
         follows = tokens.add(folder / "tokens.json", "follower", ["follow"])
         (folder / "token").write_text(follows)
-        ask = [needs.program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
-        ask += ["-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
-        ask += ["-keyout", str(folder / "key"), "-out", str(folder / "certificate")]
-        subprocess.run(ask, check=True, capture_output=True)
+        self.certificate, self.key = certified(folder)
 
     def service(self, port: int) -> Any:
         """Return a service of two workers, to be started."""
@@ -62,8 +58,8 @@ class Place:
             "--port": port,
             "--workers": 2,
             "--tokens": self.folder / "tokens.json",
-            "--ssl-certfile": self.folder / "certificate",
-            "--ssl-keyfile": self.folder / "key",
+            "--ssl-certfile": self.certificate,
+            "--ssl-keyfile": self.key,
             "--history": self.copy,
             "--model": "forest",  # a kind that uses histories
             "--history-lag": FOR_EVER,
@@ -78,7 +74,7 @@ class Place:
             "--history": self.own,
             "--send": f"https://127.0.0.1:{port}",
             "--send-token": self.folder / "token",
-            "--send-certificates": self.folder / "certificate",
+            "--send-certificates": self.certificate,
             "--status": self.folder / "status.json",
         }
         words = [str(word) for option in options.items() for word in option]
@@ -86,7 +82,7 @@ class Place:
         return subprocess.Popen([*command, str(self.folder / "followed"), *words, "--json"])
 
     def client(self, service: Process) -> httpx.Client:
-        trusted = ssl.create_default_context(cafile=self.folder / "certificate")
+        trusted = ssl.create_default_context(cafile=self.certificate)
         return service.client(verify=trusted, headers={"authorization": f"Bearer {self.asks}"})
 
 

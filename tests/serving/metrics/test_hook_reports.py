@@ -1,7 +1,4 @@
-"""Counters of hooks come in reports, and are shown among the metrics.
-
-Tests also serving/limits/serial_queue.py.
-"""
+"""Counters of hooks come in reports, and are shown among the metrics."""
 
 from __future__ import annotations
 
@@ -17,10 +14,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from birthmark.serving.access import tokens
-from birthmark.serving.limits.serial_queue import MOST_PENDING
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.metrics.hook_reports import COUNTERS, HOOKS, HOOKS_OF_TOKEN
 from birthmark.serving.metrics.metrics import Metrics
+from birthmark.serving.service.service import MOST_PENDING
 from birthmark.serving.settings import Settings
 
 

@@ -19,7 +19,7 @@ from birthmark.commands.image import image
 from birthmark.predictor.allocation.verdicts import HINTS, hint_image, verdicts
 from birthmark.predictor.image.format import Image, checksum
 from birthmark.serving.messages.responses import Verdict
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry import abstentions
 from birthmark.training.registry.versions import Registry

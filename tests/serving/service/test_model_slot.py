@@ -18,7 +18,7 @@ from birthmark.features import from_requests
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.models.compile import compile_models
-from birthmark.serving.models.published import load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry import abstentions
 from birthmark.training.registry.published import NoModelError

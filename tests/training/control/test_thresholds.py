@@ -8,7 +8,7 @@ import pytest
 
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.control import ControlSettings
-from birthmark.predictor.control.justified import outcomes_to_lower
+from birthmark.predictor.control.controller import outcomes_to_lower
 from birthmark.predictor.image.forest import NEVER
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import (

@@ -14,6 +14,7 @@ from birthmark.predictor import FILE_PREDICATES
 from birthmark.training.config import Training
 from birthmark.training.learn.train import Lives
 from birthmark.training.nightly.candidate import Candidate, train_alone, train_candidate
+from birthmark.training.nightly.card import html_of
 from birthmark.training.registry.stored import Stored
 
 Days = list[tuple[pa.Table, pa.Table]]
@@ -163,7 +164,7 @@ def test_a_model_of_one_kind_has_a_card_and_is_compared(
     assert {row["model"] for row in card["test"]["figures"]} == {kind}
     assert (card["drift"]["rules"] is None) == (kind != "rules")
     assert card["drift"]["tested"]
-    assert "Of the rule lists" not in second.card.html() or kind == "rules"
+    assert "Of the rule lists" not in html_of(second.card) or kind == "rules"
 
 
 def test_a_successor_of_other_kinds_is_compared_with_what_answered(

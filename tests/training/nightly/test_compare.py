@@ -113,7 +113,7 @@ def test_the_comparison_is_of_the_kind_to_be_served(
     monday, _ = train_candidate(None, by_owner(0), settings, EMPTY)
     champion = Stored("monday", monday.manifest, monday.model)
     candidate, decision = train_candidate(champion, by_owner(1), settings, EMPTY)
-    assert candidate.manifest["serve"] == candidate.card.content["serve"] == "best"
+    assert candidate.manifest["serve"] == candidate.card["serve"] == "best"
     assert (decision.champion, decision.candidate) == (100, 100)
     arguments = monday.model, monday.manifest, by_owner(2), settings, EMPTY
     assert decide(*arguments, "rules")[0].champion == 50

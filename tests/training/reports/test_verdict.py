@@ -1,7 +1,4 @@
-"""The three sentences that lead reports.
-
-Tests also training/evaluate/means.py.
-"""
+"""The three sentences that lead reports."""
 
 from __future__ import annotations
 

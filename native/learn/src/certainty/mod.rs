@@ -1,6 +1,6 @@
 //! Consistent three-way answers about one file, each with its probability.
 //!
-//! Models score each predicate alone. The score has a level (`predictor/answers/levels.py`), with an
+//! Models score each predicate alone. The score has a level (`predictor/answers/operating_points.py`), with an
 //! answer and a probability. Answers that cannot be true together
 //! (`predictor/predicates/assignments.py`) are made consistent: the least sure of them becomes
 //! `unsure`. Implications of the remaining answers become answers, too.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from birthmark.features import HISTORY
-from birthmark.predictor.models.forest.history_words import of_history
+from birthmark.predictor.models.forest.evidence import of_history
 
 
 @pytest.mark.parametrize(

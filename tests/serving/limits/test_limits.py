@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from birthmark.serving.limits.handshakes import Handshakes
+from birthmark.serving.limits.limits import Handshakes
 
 
 @dataclass(eq=False)
