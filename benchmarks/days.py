@@ -12,12 +12,12 @@ import pyarrow as pa
 from benchmarks.workloads import RATES
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
-from birthmark.data.workloads.profile import read_profile
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.predictor.parameters import DEFAULTS
 from birthmark.predictor.predicates.predicate import Subject
+from birthmark.research.workloads import Workload
+from birthmark.research.workloads.output import write
+from birthmark.research.workloads.profile import read_profile
 from birthmark.training.learn.train import Lives
 
 
