@@ -31,12 +31,12 @@ from rich.table import Table
 from benchmarks.days import Day, Known, generated_days, read_days
 from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import Figures, verdicts
+from birthmark.data.settings import WORKLOADS
 from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
 from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Slice, choose
-from birthmark.research.workloads import WORKLOADS
 from birthmark.training.evaluate.assessment import assess_cases
 from birthmark.training.evaluate.cases import Case, Labelled, cases, labelled, majority
 from birthmark.training.reports.figure import draw

@@ -34,9 +34,9 @@ from benchmarks.control_played import WHO, WINDOW, play
 from benchmarks.control_plot import draw
 from benchmarks.control_streams import ASKED, changed_at_noon, streams
 from benchmarks.days import Day, generated_days, read_days
+from birthmark.data.settings import WORKLOADS
 from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.control import ControlSettings
-from birthmark.research.workloads import WORKLOADS
 
 PREDICATES = {key: each for key, each in BUILT_IN.items() if each.subject != "directory"}
 LEAST = 0.9
