@@ -31,7 +31,7 @@ from rich.table import Table
 from benchmarks.days import Day, Known, generated_days, read_days
 from benchmarks.peers import PEERS, Columns, Tuned, available
 from benchmarks.verdicts import Figures, verdicts
-from birthmark.data.workloads import WORKLOADS
+from birthmark.data.settings import WORKLOADS
 from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
 from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.answers.point import POINTS

@@ -34,7 +34,7 @@ from benchmarks.control_played import WHO, WINDOW, play
 from benchmarks.control_plot import draw
 from benchmarks.control_streams import ASKED, changed_at_noon, streams
 from benchmarks.days import Day, generated_days, read_days
-from birthmark.data.workloads import WORKLOADS
+from birthmark.data.settings import WORKLOADS
 from birthmark.predictor import BUILT_IN, TrainedModel
 from birthmark.predictor.control import ControlSettings
 

@@ -9,12 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks.workloads import RATES
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
-from birthmark.data.workloads.profile import read_profile
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.predictor.parameters import DEFAULTS
 from birthmark.predictor.predicates.predicate import Subject
@@ -51,6 +47,12 @@ def read_days(paths: Sequence[Path], scratch: Path) -> list[Day]:
 
 def generated_days(name: str, days: int, seed: int, scratch: Path, rate: float = 1.0) -> list[Day]:
     """Generate a workload of whole days; ``rate`` scales that of ``benchmarks.workloads``."""
+    # Traces need no generator, and a clone may do without the folder `research`.
+    from benchmarks.workloads import RATES
+    from birthmark.research.workloads import Workload
+    from birthmark.research.workloads.output import write
+    from birthmark.research.workloads.profile import read_profile
+
     start = read_profile(name).start
     trace, dataset = scratch / f"{name}.parquet", scratch / name
     write(Workload(name, seed, start, days, rate * RATES[name]), trace)

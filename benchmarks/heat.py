@@ -44,15 +44,15 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from birthmark.data import lives
 from birthmark.data.datasets.tables import read_files, read_table
 from birthmark.data.traces.reader import open_trace
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
-from birthmark.data.workloads.profile import read_profile
 from birthmark.features import from_files, seen_before
 from birthmark.predictor import FILE_PREDICATES, NameModel, births
 from birthmark.predictor.heat import HotDirs, WriteRates, bar, directories, entry_bar, fill
 from birthmark.predictor.heat.rates import keys_of, measured
 from birthmark.predictor.predicates import DIRECTORY_PREDICATES
 from birthmark.predictor.predicates.blocks import BLOCK, HOUR, block_writes
+from birthmark.research.workloads import Workload
+from birthmark.research.workloads.output import write
+from birthmark.research.workloads.profile import read_profile
 
 COLUMNS = ["server", "op", "status", "fh", "time", "reply_time", "offset", "reply_count"]
 RATES = {"campus": 0.02, "deas03": 0.02, "eecs03": 0.05}

@@ -41,17 +41,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from birthmark.data.ingest.run import ingest
-from birthmark.data.replay import build
 from birthmark.data.schema import OPERATIONS
-from birthmark.data.workloads import WORKLOADS, Workload
-from birthmark.data.workloads.output import write
-from birthmark.data.workloads.profile import read_profile
 from birthmark.layout_hint.comparison.figures import Comparison, Result
 from birthmark.layout_hint.replay.conditions import DEFAULT, ORACLE
 from birthmark.layout_hint.report import to_json
 from birthmark.layout_hint.report.thesis import NVRAM, improvement, locality
+from birthmark.layout_hint.rewrite import build
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
+from birthmark.research.workloads import WORKLOADS, Workload
+from birthmark.research.workloads.output import write
+from birthmark.research.workloads.profile import read_profile
 from birthmark.training.config import Settings
 from birthmark.training.learn.train import read_lives, train
 from birthmark.training.registry.versions import Registry

@@ -17,7 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from birthmark.data.replay import build, run
+from birthmark.layout_hint.rewrite import build
+from birthmark.research.replay import run
 
 COLUMNS = {
     "trace": "24",

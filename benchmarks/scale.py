@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from birthmark.data.ingest.decoded import Decoded, combine, decode
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
-from birthmark.data.workloads.profile import read_profile
 from birthmark.predictor.models.kinds import KINDS
+from birthmark.research.workloads import Workload
+from birthmark.research.workloads.output import write
+from birthmark.research.workloads.profile import read_profile
 from birthmark.training.config import Settings
 from birthmark.training.learn.train import read_lives, train
 from birthmark.training.registry.stored import load

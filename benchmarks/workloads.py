@@ -26,10 +26,10 @@ import pyarrow.compute as pc
 
 from birthmark.data import lives
 from birthmark.data.traces.reader import open_trace
-from birthmark.data.workloads import WORKLOADS, Workload
-from birthmark.data.workloads.output import Written, write
-from birthmark.data.workloads.profile import MIX, Hours, read_profile
 from birthmark.predictor import TrainedModel, births
+from birthmark.research.workloads import WORKLOADS, Workload
+from birthmark.research.workloads.output import Written, write
+from birthmark.research.workloads.profile import MIX, Hours, read_profile
 from birthmark.training.evaluate.evaluation import evaluate
 from birthmark.training.learn.train import Lives
 

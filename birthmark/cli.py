@@ -30,7 +30,6 @@ GROUPS = {
         "top": "Show the busiest users, clients, directories and files.",
         "dump": "Print a capture or dataset as nfsdump text.",
         "anonymize": "Replace users, addresses and names by pseudonyms.",
-        "replay": "Make a benchmark from a trace, and run it.",
     },
     "Models": {
         "train": "Train a model on datasets, and publish it.",

@@ -6,12 +6,10 @@ their defaults.
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 KEYS = "server, client, user, group, file, directory"
 """The keys that can distinguish rows of counts, in the words of commands."""
@@ -31,15 +29,9 @@ Ranked = Literal["ops", "bytes", "read", "written", "latency", "errors"]
 Measure = Literal["ops", "read", "written", "errors", "latency"]
 """The measures of a plot of counts."""
 
-Unnamed = Literal["invent", "discard"]
-"""The treatment, in a replay, of files whose names the trace does not show."""
-
 WorkloadName = Literal["campus", "deas03", "eecs03"]
 WORKLOADS: tuple[WorkloadName, ...] = get_args(WorkloadName)
-"""The names of the workloads."""
-
-Format = Literal["operations", "text", "pcap"]
-"""The output formats of a workload."""
+"""The names of the workloads that can be generated."""
 
 
 class Strict(BaseModel):
@@ -155,24 +147,6 @@ class Watching(Strict):
         return Counting(client=self.client, user=self.user, group=self.group)
 
 
-class Replay(Strict):
-    """The settings of building a replay."""
-
-    unnamed: Unnamed = Field(
-        default="invent",
-        description="files whose names the trace does not show: invent names, or discard them",
-    )
-
-
-def _date(text: str) -> str:
-    try:
-        date.fromisoformat(text)
-    except ValueError as error:
-        reason = {"reason": f"expected a date, as 2001-10-22 ({error})"}
-        raise PydanticCustomError("date", "{reason}", reason) from error
-    return text
-
-
 class Drawing(Strict):
     """The source of a new mapping's pseudonyms."""
 
@@ -180,26 +154,6 @@ class Drawing(Strict):
         default=None,
         ge=0,
         description="for examples alone: draw a new mapping from this seed, as anybody can",
-    )
-
-
-Rate = Annotated[
-    float, Field(gt=0, le=100, description="share of the thesis's load and of its users")
-]
-
-
-class Generating(Strict):
-    """The workload to generate, and its size."""
-
-    name: WorkloadName = Field(description="workload of the thesis to imitate")
-    seed: int = Field(ge=0, description="seed of the random numbers: the same gives the same trace")
-    start: Annotated[str, AfterValidator(_date)] | None = Field(
-        default=None, description="first day, YYYY-MM-DD; default: the Monday of the thesis"
-    )
-    days: float = Field(default=1.0, gt=0, description="length of the trace, days")
-    rate: Rate = 1.0
-    format: Format | None = Field(
-        default=None, description="what to write; default: by the suffix of the file"
     )
 
 

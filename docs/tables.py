@@ -7,12 +7,12 @@ import itertools
 import pyarrow as pa
 
 from birthmark.data.prediction_log import PREDICTIONS
-from birthmark.data.replay.schema import MANIFEST
-from birthmark.data.replay.schema import OPERATIONS as REWRITTEN
 from birthmark.data.scan import FILES as SEEN
 from birthmark.data.scan import KEYS, counts_schema
 from birthmark.data.schema import ENTRY, FILES, LOSS, MESSAGES, NAMES, OPERATIONS
 from birthmark.features import CREATES, DIRECTORIES
+from birthmark.layout_hint.rewrite.schema import MANIFEST
+from birthmark.layout_hint.rewrite.schema import OPERATIONS as REWRITTEN
 from birthmark.predictor.heat import RATES
 from birthmark.training.audit.figures import GROUPS, SERVED
 from birthmark.training.evaluate.breakdown import BREAKDOWN

@@ -25,7 +25,7 @@ class RecordingError(Error, ValueError):
 
 @final
 class LayoutTrace:
-    """A build of ``birthmark replay build``, decoded once to be replayed on a model of a disk.
+    """A build of ``birthmark research replay build``, decoded once, to replay on a model of a disk.
 
     ``docs/layout.md`` ("The replay") says what is modelled. Runs may go on in several threads.
     """
@@ -33,7 +33,7 @@ class LayoutTrace:
     def __new__(
         cls, manifest: Iterable[pa.RecordBatch], operations: Iterable[pa.RecordBatch]
     ) -> Self:
-        """Take the tables of a build (``data.replay.schema``), the manifest first.
+        """Take the tables of a build (``layout_hint.rewrite.schema``), the manifest first.
 
         Raises ``TableError``, naming the table and the row, counted from 0, if one is not as a
         build has it: an object that nothing made, a name that no entry can have, sizes that no

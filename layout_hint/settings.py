@@ -1,18 +1,21 @@
-"""Settings of a comparison of layouts, and of F2FS: types, defaults, ranges and vocabularies.
+"""Settings of builds, of comparisons of layouts, and of F2FS: types, defaults, ranges, vocabularies.
 
-``birthmark layout`` makes its options of them.
+Commands make their options of them.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
 from birthmark.data.settings import Strict
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.parameters import REGION
+
+Unnamed = Literal["invent", "discard"]
+"""The treatment, in a replay, of files whose names the trace does not show."""
 
 Geometry = Literal["freebsd48", "freebsd14", "freebsd15"]
 """A file system's sizes and its allocation policies."""
@@ -28,11 +31,25 @@ STATES: tuple[State, ...] = get_args(State)
 Pace = Literal["fast", "trace"]
 """When the next operation starts: at once, or at its time in the trace."""
 
+Rate = Annotated[
+    float, Field(gt=0, le=100, description="share of the thesis's load and of its users")
+]
+"""The rate of a generated workload."""
+
 KERNEL = "kernel"
 """The kernel's own allocator."""
 
 ALL: Literal["all"] = "all"
 BOTH: Literal["both"] = "both"
+
+
+class Replay(Strict):
+    """The settings of building a replay."""
+
+    unnamed: Unnamed = Field(
+        default="invent",
+        description="files whose names the trace does not show: invent names, or discard them",
+    )
 
 
 class Options(Strict):

@@ -1,12 +1,15 @@
-"""Settings of simulated drives, file servers and papers. Commands make their options of them."""
+"""Settings of drives, file servers, papers and workloads. Commands make their options of them."""
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from datetime import date
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
-from birthmark.data.settings import Strict
+from birthmark.data.settings import Strict, WorkloadName
+from birthmark.layout_hint.settings import Rate
 
 TraceFormat = Literal["csv", "blkparse", "msr", "disksim", "validation", "srt"]
 """Format of a trace of a block device."""
@@ -22,6 +25,9 @@ CostsName = Literal["paper", "today"]
 
 PaperNumber = Literal["000", "003", "004"]
 """Papers whose claims can be tested."""
+
+Format = Literal["operations", "text", "pcap"]
+"""The output formats of a workload."""
 
 
 class Options(Strict):
@@ -98,3 +104,27 @@ class PaperOptions(Strict):
     paper: PaperNumber = Field(description="number of the paper")
     seeds: int = Field(default=10, ge=1, le=1000, description="runs, each with another seed")
     jobs: int = Field(default=2, ge=1, description="number of runs at a time")
+
+
+def _date(text: str) -> str:
+    try:
+        date.fromisoformat(text)
+    except ValueError as error:
+        reason = {"reason": f"expected a date, as 2001-10-22 ({error})"}
+        raise PydanticCustomError("date", "{reason}", reason) from error
+    return text
+
+
+class Generating(Strict):
+    """The workload to generate, and its size."""
+
+    name: WorkloadName = Field(description="workload of the thesis to imitate")
+    seed: int = Field(ge=0, description="seed of the random numbers: the same gives the same trace")
+    start: Annotated[str, AfterValidator(_date)] | None = Field(
+        default=None, description="first day, YYYY-MM-DD; default: the Monday of the thesis"
+    )
+    days: float = Field(default=1.0, gt=0, description="length of the trace, days")
+    rate: Rate = 1.0
+    format: Format | None = Field(
+        default=None, description="what to write; default: by the suffix of the file"
+    )

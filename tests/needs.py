@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
 import pytest
+
+from tests.folders import FOLDERS, RESEARCH
 
 superuser = pytest.mark.skipif(os.geteuid() != 0, reason="needs the superuser")
 """What an ordinary user cannot do: such a test is a deep one, too."""
@@ -21,6 +24,17 @@ def program(name: str, package: str = "", path: str | None = None) -> str:
     if found := shutil.which(name, path=path):
         return found
     missing(f"needs {name} (Debian: apt-get install {package or name})")
+
+
+folder_research = pytest.mark.skipif(RESEARCH not in FOLDERS, reason="needs the folder research")
+"""A test of the folders before it that uses a command of `research`."""
+
+
+def research(module: str) -> Any:
+    """Return a module of `research`; skip the test in a clone that does without."""
+    if RESEARCH not in FOLDERS:
+        pytest.skip("needs the folder research")
+    return import_module(f"birthmark.{RESEARCH}.{module}")
 
 
 def missing(reason: str) -> NoReturn:

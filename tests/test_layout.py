@@ -18,7 +18,7 @@ from tests.folders import FOLDERS, RESEARCH
 
 ROOT = Path(__file__).resolve().parents[1]
 
-ANNEXES = ["layout_hint", "storage", "research"]
+ANNEXES = FOLDERS[FOLDERS.index("layout_hint") :]
 """The folders whose commands the command line finds by entry points."""
 
 COMMAND_LINE = {"exits", "groups", "options", "outputs", "plugins", "terminal"}

@@ -5,9 +5,9 @@
         [--point accurate] [--full 80] [--mode lfs] [--small 16] [--machine uml] [--uml /usr]
         [--scratch DIR] [--json OUT]
 
-BUILD is what ``birthmark replay build`` made of the datasets DAY; REGISTRY has a model of earlier
-days. What comes before TIME (ISO 8601, UTC) ages the file system, and what comes from then on is
-counted. In a kernel that runs as a program (``user_mode.py``), or in a virtual machine
+BUILD is what ``birthmark research replay build`` made of the datasets DAY; REGISTRY has a model of
+earlier days. What comes before TIME (ISO 8601, UTC) ages the file system, and what comes from then
+on is counted. In a kernel that runs as a program (``user_mode.py``), or in a virtual machine
 (``machine.py``, with ``--machine qemu``), F2FS is made new, filled (``filling.py``), and the load
 played (``player.c``), once for each policy and seed:
 

@@ -1,4 +1,4 @@
-"""A load for the player (``player.c``): what a build of ``birthmark replay`` does to a file system.
+"""A load for the player (``player.c``): what a build does to a file system.
 
 Of its operations those that change something are taken, in their order and at the machine's own
 speed. What happens by the clock happens by that of the trace: what is dirty is written out half a

@@ -45,7 +45,7 @@ def _variable(setting: str) -> str | None:
 def compare(
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE", help="traces, datasets, or directories of replay build"),
+        typer.Argument(metavar="TRACE", help="traces, datasets, or builds of research replay"),
     ],
     model: Annotated[str, typer.Option(help="compiled image, or registry of a published model")],
     asked: Annotated[Asked, Options(named={"first": "--from", "last": "--to"}, variable=_variable)],

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from birthmark.data.common.choices import expect
 from birthmark.data.common.setting_errors import expected
-from birthmark.data.settings import Rate, Strict
+from birthmark.data.settings import Strict
 from birthmark.layout_hint.comparison import options as read
 from birthmark.layout_hint.comparison.figures import Comparison, Result
-from birthmark.layout_hint.settings import Options
+from birthmark.layout_hint.settings import Options, Rate
 
 RATE = "rate"
 """The axis that is no option: the rate of a generated workload relative to the thesis's load."""

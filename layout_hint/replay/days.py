@@ -1,4 +1,4 @@
-"""The days that a comparison replays: builds of ``birthmark replay``, or made from traces.
+"""The days that a comparison replays: builds of ``birthmark research replay``, or made from traces.
 
 The thesis takes the hours from 10:00 to 16:00 of each day (section 7.1).
 """
@@ -21,8 +21,8 @@ from joblib import Parallel, delayed
 from birthmark.data.datasets import row_groups
 from birthmark.data.datasets.ingests import table_files
 from birthmark.data.generated import Mark
-from birthmark.data.replay import build
 from birthmark.data.traces.reader import open_trace
+from birthmark.layout_hint.rewrite import build
 from birthmark.layout_hint.settings import Options
 
 BUILD, MANIFEST, OPERATIONS = "build.json", "manifest.parquet", "operations.parquet"
@@ -35,7 +35,7 @@ ROWS = 1 << 18
 
 @dataclass(frozen=True)
 class Day:
-    """A build of ``birthmark replay`` for one day."""
+    """A build of ``birthmark research replay`` for one day."""
 
     name: str  # YYYY-MM-DD, or its directory's name
     path: Path
@@ -55,7 +55,7 @@ class Day:
             marks = tuple(build["generated"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(
-                f"{path}: expected a directory that replay build made: {error}"
+                f"{path}: expected a directory that research replay build made: {error}"
             ) from error
         for part in (MANIFEST, OPERATIONS):
             if not (path / part).is_file():
@@ -125,7 +125,7 @@ def read_dates(text: str) -> list[date]:
 
 
 def is_build(path: Path) -> bool:
-    """Return whether a path is a directory made by ``birthmark replay build``."""
+    """Return whether a path is a directory made by ``birthmark research replay build``."""
     return (path / BUILD).is_file()
 
 

@@ -1,40 +1,29 @@
-"""Generated workloads at other rates."""
+"""Generated traces at another rate, by the package that generates them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from importlib.metadata import entry_points
 from pathlib import Path
 
-from birthmark.data.traces.reader import marks_of
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
+GROUP = "birthmark.workloads"
+"""The group of the entry point `at_rate`: a function like the one below."""
 
 
 def at_rate(traces: Sequence[Path], rate: float, into: Path) -> list[Path]:
     """Regenerate the workloads of traces at another rate into a directory.
 
-    Raises ``ValueError`` for a trace that does not record its workload and duration.
+    Raises:
+        ValueError: a trace does not record its workload, or no installed package generates traces.
     """
-    workloads = [_workload(trace, rate) for trace in traces]
-    into.mkdir(parents=True, exist_ok=True)
-    return [_made(workload, into) for workload in workloads]
-
-
-def _workload(trace: Path, rate: float) -> Workload:
-    marks = marks_of(trace) if trace.is_file() else []
-    if len(marks) != 1 or not {"start", "days"} <= marks[0].keys():
-        raise ValueError(
-            f"{trace}: expected a file of birthmark research workload, Parquet or text, to"
-            f" regenerate it at the rate {rate:g}"
-        )
-    return replace(Workload(**marks[0]), rate=rate)
-
-
-def _made(workload: Workload, into: Path) -> Path:
-    """Write a workload, unless it is there: the same workload has the same operations."""
-    own = (workload.name, f"seed{workload.seed}", workload.start, f"{workload.days:g}")
-    path = into / f"{'-'.join(own)}-rate{workload.rate:g}.parquet"
-    if not path.exists():
-        write(workload, path)
-    return path
+    for entry in entry_points(group=GROUP, name="at_rate"):
+        try:
+            regenerate = entry.load()
+        except ModuleNotFoundError:
+            continue  # a checkout without the folder `research`
+        regenerated: list[Path] = regenerate(traces, rate, into)
+        return regenerated
+    raise ValueError(
+        f"rate={rate:g}: no installed package generates traces: add the folder research/ to the"
+        " checkout, and run `make install`; or compare without rates"
+    )

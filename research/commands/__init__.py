@@ -4,9 +4,10 @@ from birthmark.plugins import Command
 
 COMMAND = Command(
     title="Research",
-    help="Check papers' claims; simulate drives; generate traces.",
+    help="Check papers' claims; generate and replay traces.",
     module="birthmark.research.commands.research",
     renamed={
+        "replay": "research replay",
         "storage attached": "research attached",
         "storage paper": "research paper",
         "storage replay": "research block-replay",

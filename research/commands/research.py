@@ -1,4 +1,4 @@
-"""``birthmark research``: simulations behind published claims, and generated traces."""
+"""``birthmark research``: simulations behind published claims; traces generated and replayed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import typer
 
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, folder, print_json
-from birthmark.research.commands import tables
+from birthmark.research.commands import replay, tables
 from birthmark.research.commands.workload import workload
 from birthmark.research.settings import AttachedOptions, PaperOptions, ReplayOptions
 from birthmark.research.settings import Options as Target
 from birthmark.terminal import items, line, show, working
 
-app = typer.Typer(
-    no_args_is_help=True, help="Check papers' claims; simulate drives; generate traces."
-)
+app = typer.Typer(no_args_is_help=True, help="Check papers' claims; generate and replay traces.")
 
 
 @app.command()
@@ -130,3 +128,4 @@ def paper(
 
 
 app.command()(workload)
+app.add_typer(replay.app, name="replay")

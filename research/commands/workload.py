@@ -10,9 +10,9 @@ import typer
 from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
 from birthmark.data.common.plurals import counted
-from birthmark.data.settings import Generating
 from birthmark.options import Options, with_options
 from birthmark.outputs import Json, output
+from birthmark.research.settings import Generating
 from birthmark.terminal import field, line, progress
 
 
@@ -26,9 +26,9 @@ def workload(
 
     It is marked as generated.
     """
-    from birthmark.data.workloads import Workload
-    from birthmark.data.workloads.output import write
-    from birthmark.data.workloads.profile import read_profile
+    from birthmark.research.workloads import Workload
+    from birthmark.research.workloads.output import write
+    from birthmark.research.workloads.profile import read_profile
 
     start = asked.start or read_profile(asked.name).start
     workload_spec = Workload(asked.name, asked.seed, start, asked.days, asked.rate)

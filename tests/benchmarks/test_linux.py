@@ -21,8 +21,8 @@ from benchmarks.linux.hinted import classes, daemon_rule, in_turn
 from benchmarks.linux.knowledge import BLOCK, Hint, begins, perfect, room_needed
 from benchmarks.linux.load import RECORD, Op, Step, steps, write
 from benchmarks.linux.users import some
-from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.layout_hint.f2fs.extensions import Lists
+from birthmark.layout_hint.rewrite.schema import MANIFEST, OPERATIONS
 from tests.builders.lives import files_of, life
 
 SECOND = 1_000_000

@@ -14,6 +14,7 @@ import pytest
 from rich.cells import cell_len
 
 from birthmark.data.samples import DAYS
+from tests import needs
 from tests.terminals import lines, on_terminal
 
 pytestmark = pytest.mark.deep
@@ -58,8 +59,8 @@ COMMANDS = [
     "doctor --config night.toml --no-service",
     "storage fit day1",
     "storage what-if day1 --try memory=64G --try write_buffer=64M --out what-if",
-    "research attached nfs --requests 1000",
-    "research paper 000 --seeds 1",
+    pytest.param("research attached nfs --requests 1000", marks=needs.folder_research),
+    pytest.param("research paper 000 --seeds 1", marks=needs.folder_research),
     "scan {trace} --out scan.parquet",
     "tokens add me --scope read --tokens tokens.json",
     "tokens list --tokens tokens.json",

@@ -42,6 +42,7 @@ from tests.builders import captures
 from tests.builders.lives import MONDAY, day_of_lives
 from tests.builders.traces import trace_of
 from tests.faults.disks import mounted
+from tests.generated import write
 from tests.serving.live_histories import Follower
 from tests.serving.services import served, settings_for, started
 
@@ -252,11 +253,8 @@ def cut(capture: bytes, size: int) -> bytes:
 def capture_in(folder: Path) -> bytes:
     """Return a small capture of NFS."""
     place = folder / "made.pcap"
-    options = ["--days", "0.02", "--rate", "0.02", "--seed", "1", "--format", "pcap"]
-    done = CliRunner().invoke(
-        app, ["research", "workload", "eecs03", "--out", str(place), *options]
-    )
-    assert done.exit_code == 0, done.output
+    workload = {"name": "eecs03", "seed": 1, "start": "2003-02-24", "days": 0.02, "rate": 0.02}
+    write(workload, place)
     content = place.read_bytes()
     place.unlink()
     return content

@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 
 from birthmark.cli import app
 from birthmark.data.samples import DAYS
+from tests import needs
 from tests.birthmark.test_cli import birthmark
 from tests.builders.traces import exchange
+from tests.folders import FOLDERS, RESEARCH
 
 WRITTEN = [
     "audit d --registry r --log l --out -",
@@ -29,14 +31,17 @@ WRITTEN = [
     "ingest t --out -",
     "install systemd --config c --out -",
     "layout t --model m --out -",
-    "replay build t --out -",
-    "replay run b --root -",
-    "replay run b --root r --results -",
     "report d --registry r --out -",
     "scan view t --out -",
     "windows d --test d --parquet -",
-    "workload campus --seed 1 --out -",
 ]
+if RESEARCH in FOLDERS:
+    WRITTEN += [
+        "research replay build t --out -",
+        "research replay run b --root -",
+        "research replay run b --root r --results -",
+        "research workload campus --seed 1 --out -",
+    ]
 
 
 @pytest.mark.parametrize("command", WRITTEN)
@@ -63,7 +68,10 @@ OUTPUTS = [
     "dump trace --out OUT",
     "anonymize trace --mapping m --seed 1 --out OUT",
     "scan trace --out OUT",
-    "workload campus --seed 1 --days 0.01 --rate 0.001 --out OUT",
+    pytest.param(
+        "research workload campus --seed 1 --days 0.01 --rate 0.001 --out OUT",
+        marks=needs.folder_research,
+    ),
 ]
 """Commands that write a file, in a directory that has a ``trace`` of nfsdump text."""
 

@@ -35,6 +35,7 @@ from birthmark.data.top.sums import Evicted
 from birthmark.data.top.watch import Watch
 from birthmark.terminal import Terminal
 from tests.builders.traces import trace_of
+from tests.generated import write
 from tests.waiting import eventually
 
 DAY = str(DAYS[0])
@@ -433,25 +434,11 @@ def test_live_traffic_comes_from_stdin_and_keys_from_the_terminal(shared: Path) 
 
 
 def test_colours_are_left_out_on_request(tmp_path: Path) -> None:
-    text = str(tmp_path / "made.txt")
-    CliRunner().invoke(
-        app,
-        [
-            "research",
-            "workload",
-            "campus",
-            "--out",
-            text,
-            "--seed",
-            "7",
-            "--rate",
-            "0.001",
-            "--days",
-            "0.1",
-        ],
-    )
+    text = tmp_path / "made.txt"
+    workload = {"name": "campus", "seed": 7, "start": "2001-10-22", "days": 0.1, "rate": 0.001}
+    write(workload, text)
     for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
-        with shown(text, **environment) as own:
+        with shown(str(text), **environment) as own:
             own.until("generated: campus, seed 7")
             own.press(b"q")
             own.end()

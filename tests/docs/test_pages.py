@@ -25,6 +25,8 @@ from birthmark.training.config import (
     read_config,
 )
 from docs.imports import members
+from tests import needs
+from tests.folders import FOLDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -101,6 +103,7 @@ def mentioned(mention: str, known: dict[str, set[str]]) -> str:
     return [*exact, *within, words[0]][0]
 
 
+@needs.folder_research
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_local_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
@@ -112,11 +115,10 @@ def test_local_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(file), target
 
 
+@needs.folder_research
 @pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", DOCS / "glossary.md"])
 def test_paths_that_are_named_as_places_in_the_code_exist(page: Path) -> None:
-    folders = "data|features|predictor|training|serving|layout_hint|storage|birthmark|native|tests"
-    if (ROOT / "research").is_dir():  # a clone may do without
-        folders += "|research"
+    folders = "|".join([*FOLDERS, "birthmark", "native", "tests"])
     named = re.findall(rf"`((?:{folders})/[\w./-]*)`", page.read_text(encoding="utf-8"))
     assert len(named) > 20
     assert [path for path in named if not (ROOT / path).exists()] == []
@@ -135,6 +137,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert missing == []
 
 
+@needs.folder_research
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_options_that_are_mentioned_exist(page: Path) -> None:
     known = options()

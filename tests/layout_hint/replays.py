@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.layout_hint import AskedCreate, native
+from birthmark.layout_hint.rewrite.schema import MANIFEST, OPERATIONS
 
 SECOND = 1_000_000
 

@@ -18,13 +18,13 @@ import pytest
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
+from birthmark.layout_hint.rewrite import build
 from birthmark.predictor.allocation.verdicts import HINTS
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from tests import needs
+from tests.generated import write
 
 pytestmark = pytest.mark.deep
 
@@ -263,7 +263,8 @@ def test_a_grid_of_rates_generates_the_workload_again_at_each(model: Path, tmp_p
     def generated(rate: float) -> Path:
         start = datetime(2003, 2, 24, tzinfo=UTC).date().isoformat()
         path = tmp_path / f"{rate}.parquet"
-        write(Workload("eecs03", 7, start, days=0.02, rate=rate), path)
+        workload = {"name": "eecs03", "seed": 7, "start": start, "days": 0.02, "rate": rate}
+        write(workload, path)
         return path
 
     own = ("--from", "00:00", "--to", "00:28", "--model", model, "--mode", "data", "--seeds", "1")
@@ -278,6 +279,7 @@ def test_a_grid_of_rates_generates_the_workload_again_at_each(model: Path, tmp_p
     assert len({row["elapsed"] for row in rows if row["policy"] == "HotDir"}) == 2
 
 
+@needs.folder_research
 def test_only_a_generated_workload_has_another_rate(day: Path, model: Path) -> None:
     for trace in (DAYS[1], day):
         result = invoke(trace, "--model", model, *CACHE, "--grid", "rate=0.5")

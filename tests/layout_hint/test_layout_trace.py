@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.replay.build import build
 from birthmark.layout_hint import native
+from birthmark.layout_hint.rewrite.build import build
 from tests.layout_hint.replays import create, later, read, remove, run, trace, write
 
 KB = 1024

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 import birthmark_native as core
-from birthmark.data.replay.schema import MANIFEST
-from birthmark.data.replay.schema import OPERATIONS as REPLAYED
 from birthmark.layout_hint import native
 from birthmark.layout_hint.disks import read_drive
+from birthmark.layout_hint.rewrite.schema import MANIFEST
+from birthmark.layout_hint.rewrite.schema import OPERATIONS as REPLAYED
 from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests.refusals import Refusals

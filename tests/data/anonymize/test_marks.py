@@ -13,11 +13,10 @@ from birthmark.data.anonymize import anonymize
 from birthmark.data.generated import in_dataset
 from birthmark.data.ingest.run import ingest
 from birthmark.data.traces.reader import open_trace
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
 from tests.data.anonymize.secret import TEXT
+from tests.generated import write
 
-WORKLOAD = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)
+WORKLOAD = {"name": "campus", "seed": 7, "start": "2001-10-22", "days": 0.02, "rate": 0.01}
 MARK = {"name": "campus", "seed": 7}
 HEADING = '# generated {"name": "campus", "seed": 7}\n'
 

@@ -16,7 +16,6 @@ from birthmark.data.datasets import ingests
 from birthmark.data.datasets.tables import TABLES, read_table
 from birthmark.data.dump.tables import TablesDump
 from birthmark.data.ingest.run import ingest
-from birthmark.data.replay.calls import read_calls
 from birthmark.data.scan.sources import Source
 from tests.data.ingest.test_run import create
 from tests.waiting import eventually
@@ -89,10 +88,9 @@ def anonymized(dataset: Path) -> int:
         rows,
         anonymized,
         lambda dataset: b"".join(TablesDump(dataset)),
-        lambda dataset: list(read_calls([dataset])),
         lambda dataset: [batch.num_rows for batch in Source(str(dataset), ["time"])],
     ],
-    ids=["tables", "anonymize", "dump", "replay", "scan"],
+    ids=["tables", "anonymize", "dump", "scan"],
 )
 def test_files_that_no_record_names_are_not_read(
     read: Read, days: list[Path], tmp_path: Path

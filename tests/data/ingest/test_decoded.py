@@ -13,8 +13,7 @@ from birthmark.data.datasets.tables import TABLES, read_table
 from birthmark.data.ingest.decoded import Decoded, combine, decode
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
+from tests.generated import write
 
 NOON = 1_000_000_000 - 1_000_000_000 % 86_400
 CALLER, SERVER = "31.03f7", "30.0801"
@@ -109,7 +108,8 @@ def test_decoded_traces_without_records_are_not_lost(traces: list[Path], tmp_pat
 @pytest.mark.deep
 def test_tables_of_operations_and_captures_are_decoded_likewise(tmp_path: Path) -> None:
     capture = tmp_path / "campus.pcap"
-    write(Workload("eecs03", 3, "2003-06-02", days=0.02, rate=0.1), capture)
+    workload = {"name": "eecs03", "seed": 3, "start": "2003-06-02", "days": 0.02, "rate": 0.1}
+    write(workload, capture)
     whole, combined = both([DAYS[0], capture], tmp_path)
     for table in TABLES:
         assert read_table(combined, table) == read_table(whole, table), table

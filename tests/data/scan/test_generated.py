@@ -20,11 +20,9 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.data.scan import Plan, scan
 from birthmark.data.scan.inputs import CountsTable
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
+from tests.generated import write
 
-WORKLOAD = Workload("campus", seed=7, start="2001-10-22", days=0.02, rate=0.01)
-WHOLE = WORKLOAD.to_json()
+WHOLE = {"name": "campus", "seed": 7, "start": "2001-10-22", "days": 0.02, "rate": 0.01}
 SHORT = {"name": "campus", "seed": 7}
 LABEL = "generated: campus, seed 7"
 
@@ -33,7 +31,7 @@ LABEL = "generated: campus, seed 7"
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a directory with a generated trace, and its counts in every format."""
     folder = tmp_path_factory.mktemp("made")
-    write(WORKLOAD, folder / "trace.parquet")
+    write(WHOLE, folder / "trace.parquet")
     scan([folder / "trace.parquet"], folder, Plan(by=["uid"]))
     return folder
 
@@ -72,7 +70,7 @@ def test_a_trace_of_any_kind_hands_its_mark_on(made: Path, tmp_path: Path, suffi
     if suffix == "dataset":
         ingest([made / "trace.parquet"], trace)
     else:
-        write(WORKLOAD, trace)
+        write(WHOLE, trace)
     printed = json.loads(run(trace, DAYS[0], "--out", tmp_path / "counts.parquet", "--json"))
     mark = SHORT if suffix == "pcap" else WHOLE
     assert printed["generated"] == [mark]

@@ -8,7 +8,6 @@ import pytest
 
 from birthmark.data.anonymize import anonymize
 from birthmark.data.ingest.run import ingest
-from birthmark.data.replay import build
 from birthmark.data.scan.count import Plan, scan
 from birthmark.data.traces.inputs import reject_duplicates
 from tests.data.ingest.test_run import create
@@ -55,8 +54,6 @@ def test_a_trace_that_is_named_twice_is_refused(days: list[str], tmp_path: Path)
             scan([days[0], again], tmp_path / "out.csv")
         with pytest.raises(ValueError, match="name it once"):
             anonymize([days[0], again], str(tmp_path / "out.txt"), tmp_path / "mapping")
-        with pytest.raises(ValueError, match="name it once"):
-            build([days[0], again], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -85,8 +82,6 @@ def test_traces_out_of_the_order_of_their_time_are_refused_with_their_beginnings
     with pytest.raises(ValueError) as caught:  # noqa: PT011
         ingest([days[1], days[0]], tmp_path / "out")
     assert str(caught.value) == message
-    with pytest.raises(ValueError, match="in the order of their time"):
-        build([days[1], days[0]], tmp_path / "out")
 
 
 def test_traces_of_several_servers_may_come_in_any_order(days: list[str], tmp_path: Path) -> None:

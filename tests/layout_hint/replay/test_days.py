@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from birthmark.data.ingest.run import ingest
-from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint.replay.days import Day, Hours, found_dates, make_days, read_dates
+from birthmark.layout_hint.rewrite import build
 
 MORNING = Hours.read("05:00", "06:00")
 
@@ -67,7 +67,7 @@ def test_a_build_is_a_day_by_the_name_of_its_directory(tmp_path: Path) -> None:
     day = Day.of(tmp_path / "tuesday")
     assert day.name == "tuesday"
     assert 60 < day.seconds < 80
-    with pytest.raises(ValueError, match="expected a directory that replay build made"):
+    with pytest.raises(ValueError, match="expected a directory that research replay build made"):
         Day.of(tmp_path)
     (tmp_path / "tuesday" / "manifest.parquet").unlink()
     with pytest.raises(FileNotFoundError, match=r"manifest.parquet: no such file: expected that"):

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from birthmark.data.replay.schema import MANIFEST, OPERATIONS
 from birthmark.layout_hint.replay.lifetimes import lifetimes
+from birthmark.layout_hint.rewrite.schema import MANIFEST, OPERATIONS
 
 
 def lives(folder: Path, names: list[tuple[int, bytes]], *operations: dict[str, Any]) -> Any:

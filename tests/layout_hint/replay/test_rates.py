@@ -1,40 +1,34 @@
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
-from birthmark.data.generated import in_metadata
-from birthmark.data.samples import DAYS
-from birthmark.data.workloads import Workload
-from birthmark.data.workloads.output import write
-from birthmark.layout_hint.replay.rates import at_rate
-
-WANTED = Workload("deas03", 3, "2003-02-03", days=0.005, rate=0.01)
+from birthmark.layout_hint.replay.rates import GROUP, at_rate
 
 
-@pytest.mark.parametrize("form", ["operations", "text"])
-def test_a_workload_is_that_of_its_seed_and_start_at_another_rate(
-    form: str, tmp_path: Path
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the list of entry points of a distribution that hides the installed one."""
+    about = tmp_path / "birthmark-9.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: birthmark\nVersion: 9\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return about / "entry_points.txt"
+
+
+def test_the_package_that_generates_traces_regenerates_them(
+    installed: Path, tmp_path: Path
 ) -> None:
-    write(WANTED, tmp_path / "trace", form)
-    (made,) = at_rate([tmp_path / "trace"], 0.02, tmp_path / "regenerated")
-    table = pq.read_table(made)
-    assert in_metadata(table.schema) == WANTED.to_json() | {"rate": 0.02}
-    before = made.stat()
-    assert at_rate([tmp_path / "trace"], 0.02, tmp_path / "regenerated") == [made]
-    assert made.stat().st_mtime_ns == before.st_mtime_ns
-    (same,) = at_rate([tmp_path / "trace"], WANTED.rate, tmp_path / "regenerated")
-    write(WANTED, tmp_path / "as.parquet")
-    assert pq.read_table(same).equals(pq.read_table(tmp_path / "as.parquet"))
-    assert len(table) > pq.read_metadata(same).num_rows
+    installed.write_text(f"[{GROUP}]\nat_rate = some_generator:regenerate\n")
+    (tmp_path / "some_generator.py").write_text(
+        "def regenerate(traces, rate, into):\n    return [into / f'{rate}-{traces[0]}']\n"
+    )
+    assert at_rate([Path("trace")], 0.5, Path("out")) == [Path("out/0.5-trace")]
 
 
-def test_refuses_a_trace_without_its_workload_by_name(tmp_path: Path) -> None:
-    write(WANTED, tmp_path / "trace.pcap")  # it has room for no more than name and seed
-    for trace in (DAYS[0], tmp_path / "trace.pcap", tmp_path):
-        with pytest.raises(ValueError, match=f"^{re.escape(str(trace))}: expected a file of"):
-            at_rate([trace], 0.5, tmp_path / "regenerated")
-    assert not (tmp_path / "regenerated").exists()
+@pytest.mark.parametrize("points", ["", f"[{GROUP}]\nat_rate = no_such_package:at_rate\n"])
+def test_without_such_a_package_one_sentence_says_what_to_do(installed: Path, points: str) -> None:
+    installed.write_text(points)
+    with pytest.raises(ValueError, match=r"^rate=0\.5: no installed package .*`make install`"):
+        at_rate([Path("trace")], 0.5, Path("out"))

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from birthmark.data.replay import build
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint import report
 from birthmark.layout_hint.comparison.figures import Comparison
 from birthmark.layout_hint.report import charts, disk_map
+from birthmark.layout_hint.rewrite import build
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.predictor.allocation.verdicts import HINTS

@@ -10,12 +10,11 @@ import pytest
 
 from birthmark.data import lives
 from birthmark.data.traces.reader import open_trace
-from birthmark.data.workloads import Workload, generate
-from birthmark.data.workloads.profile import read_profile
 from birthmark.features import DIRECTORIES, from_directories, seen_before
 from birthmark.predictor import DamagedModelError, NameModel
 from birthmark.predictor.heat import HotDirs, directories
 from birthmark.predictor.predicates import DIRECTORY_PREDICATES
+from tests import needs
 
 HOT_DIR = DIRECTORY_PREDICATES["HotDir"]
 
@@ -115,8 +114,10 @@ def test_most_hot_births_of_the_second_sample_are_in_directories_found_from_the_
 @pytest.mark.deep
 @pytest.mark.parametrize(("name", "rate"), [("campus", 0.02), ("eecs03", 0.03)])
 def test_on_a_generated_workload_directories_without_known_names_go_by_their_past(name, rate):
-    start = read_profile(name).start
-    files, _ = lives.tables(generate(Workload(name, 1, start, 2, rate)))
+    workloads = needs.research("workloads")
+    start = needs.research("workloads.profile").read_profile(name).start
+    workload = workloads.Workload(name, 1, start, 2, rate)
+    files, _ = lives.tables(workloads.generate(workload))
     since = pc.coalesce(files["born"], files["first_seen"])
     second_day = pc.min(since).as_py() + timedelta(days=1)
     past = directories(files.filter(pc.less(since, second_day)))

@@ -1,4 +1,4 @@
-//! The columns of a build's tables, as `data/replay/schema.py` has them.
+//! The columns of a build's tables, as `layout_hint/rewrite/schema.py` has them.
 
 use super::rows::{get, Column, Rows, Words};
 use super::trace::What;

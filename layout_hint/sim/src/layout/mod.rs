@@ -5,7 +5,7 @@
 //! as in FreeBSD 4.8 (`vfs_bio.c`, `vfs_cluster.c`, `vfs_subr.c`, `ffs_softdep.c`, `ufs_lookup.c`).
 //! `docs/layout.md` lists what is modelled and what is not.
 //!
-//! - [`Trace`]: a build of `birthmark replay build`, decoded once.
+//! - [`Trace`]: a build of `birthmark research replay build`, decoded once.
 //! - [`Config`]: configuration of a run.
 //! - [`Replay`]: one run.
 
