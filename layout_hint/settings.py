@@ -1,4 +1,4 @@
-"""Settings of builds, of comparisons of layouts, and of F2FS: types, defaults, ranges, vocabularies.
+"""Settings of builds, of comparisons of layouts and of F2FS: defaults, ranges and vocabularies.
 
 Commands make their options of them.
 """
