@@ -61,7 +61,7 @@ class Ours:
         self, predicates: Mapping[str, Predicate], files: pa.Table, names: pa.Table, bound: float
     ) -> None:
         self.model = TrainedModel(bound=bound, calibration=CALIBRATION)
-        self.model.fit(files, names, list(predicates.values()))
+        self.model.train(files, names, list(predicates.values()))
         self.guesses = {key: majority(self.model.tallies[key]) for key in predicates}
 
     def cases(self, test: Mapping[str, Labelled]) -> Iterator[Case]:

@@ -54,7 +54,7 @@ def trained(days: Sequence[Day], kind: str, bound: float) -> TrainedModel:
     files = pa.concat_tables([day.files for day in days]).unify_dictionaries()
     names = pa.concat_tables([day.names for day in days]).unify_dictionaries()
     model = TrainedModel(bound=bound, calibration=0.2)
-    return model.fit(files, names, list(PREDICATES.values()), [kind])
+    return model.train(files, names, list(PREDICATES.values()), [kind])
 
 
 def table(rows: Sequence[dict[str, Any]], scope: str) -> Table:

@@ -111,7 +111,7 @@ def main() -> None:
     given = parser.parse_args()
     lives = read_lives(given.train)
     hot_name = [BUILT_IN["HotName"]]
-    model = TrainedModel().fit(lives.with_others(), lives.names, hot_name, kinds=given.kinds)
+    model = TrainedModel().train(lives.with_others(), lives.names, hot_name, kinds=given.kinds)
     day = Day.of(read_files(given.test), read_table(given.test, "operations", COLUMNS))
     rows = [measured(model, k, p, day) for k in given.kinds for p in given.points]
     for row in rows:

@@ -205,7 +205,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         train, test = (dataset(getattr(args, d), folder / d) for d in ("train", "test"))
-        model = TrainedModel().fit(read_files(train), read_names(train), kinds=[args.kind])
+        model = TrainedModel().train(read_files(train), read_names(train), kinds=[args.kind])
         creates = model.creates("file", births(read_files(test)))
         table = in_table(args, model, creates, folder)
         rows = in_sync(model, args, creates, folder)

@@ -140,7 +140,7 @@ def measure(args: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         dataset(day, scratch / f"day{n}") for n, day in enumerate((args.train, args.test))
     )
     files = read_files(train)
-    model = TrainedModel().fit(files, read_names(train), kinds=args.kinds)
+    model = TrainedModel().train(files, read_names(train), kinds=args.kinds)
     creates = model.creates("file", births(read_files(test)))
     program, asked = scratch / "lookup", scratch / "creates"
     source = Path(__file__).with_name("lookup.c")

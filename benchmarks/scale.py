@@ -59,7 +59,7 @@ def _model(scratch: Path, kinds: tuple[str, ...]) -> None:
     from birthmark.predictor import TrainedModel
 
     lives = read_lives([scratch / "dataset"])
-    TrainedModel(**Settings().parameters()).fit(lives.with_others(), lives.names, kinds=kinds)
+    TrainedModel(**Settings().parameters()).train(lives.with_others(), lives.names, kinds=kinds)
 
 
 def testing(scratch: Path) -> None:

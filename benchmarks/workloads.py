@@ -78,7 +78,7 @@ def compare_predictions(name: str, files: pa.Table, names: pa.Table) -> dict[str
     tuesday = start + timedelta(days=1)
     all_days = Lives((name,), births(files), births(names))
     monday, rest = all_days.born(before=tuesday), all_days.born(since=tuesday)
-    model = TrainedModel(calibration=0).fit(monday.files, monday.names)
+    model = TrainedModel(calibration=0).train(monday.files, monday.names)
     found = {
         each["predicate"]: each
         for each in evaluate(model, rest.files, rest.names).to_pylist()

@@ -235,7 +235,7 @@ def compiled(name: str, folder: Path) -> Path:
 def measured(args: argparse.Namespace, folder: Path) -> list[dict[str, Any]]:
     """Return a row for each way to ask, each file system, and each way to share cores."""
     day = dataset(args.train, folder / "day")
-    model = TrainedModel().fit(read_files(day), read_names(day), kinds=args.kinds)
+    model = TrainedModel().train(read_files(day), read_names(day), kinds=args.kinds)
     rows: list[dict[str, Any]] = []
     program, listener = (compiled(name, folder) for name in ("creates", "listener"))
     for kind in args.kinds:

@@ -100,7 +100,7 @@ class TrainedModel:
         """
         return tuple(self.models)
 
-    def fit(
+    def train(
         self,
         files: pa.Table,
         names: pa.Table,
@@ -140,7 +140,7 @@ class TrainedModel:
             learner.learn(self.models, self._training_set(subject, rows), best)
         if any(predicate.subject == "directory" for predicate in self.predicates.values()):
             learner.learn(self.models, self._training_set("directory", directories(files)), best)
-        self.heat = Heat().fit(files)
+        self.heat = Heat().train(files)
         hinted: BestModels | None = None
         if hint_models.HOT_NAME in self.predicates:
             self.hints, hinted = _sets(kinds)

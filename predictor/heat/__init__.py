@@ -48,7 +48,7 @@ class Heat:
     def __repr__(self) -> str:
         return "<Heat: expected writes of files and hot births of directories>"
 
-    def fit(self, files: pa.Table) -> Heat:
+    def train(self, files: pa.Table) -> Heat:
         """Learn from a files table (``data.schema.FILES``).
 
         It includes directories, and files older than the trace, which get hints, too.

@@ -61,7 +61,7 @@ def asked_about(*rows: dict[str, Any]) -> Questions:
 def model() -> TrainedModel:
     """Return a model of a day, without the kinds that take long."""
     rows = day_of_lives(MONDAY, 20)
-    return TrainedModel(calibration=0).fit(files_of(*rows), names_of(*rows), kinds=["name"])
+    return TrainedModel(calibration=0).train(files_of(*rows), names_of(*rows), kinds=["name"])
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,7 @@ def slowed(operations: pa.Table, times: int) -> pa.Table:
 @pytest.fixture(scope="module")
 def learned(days: list[Path]) -> tuple[TrainedModel, dict[str, Any]]:
     files, names = read_files(days[0]), read_names(days[0])
-    model = TrainedModel().fit(births(files), births(names), kinds=("rules",))
+    model = TrainedModel().train(births(files), births(names), kinds=("rules",))
     about = {"datasets": ["day1"], "labels": model.tallies}
     inputs = profile(births(files)).to_json()
     return model, {"serve": "rules", "point": "bounded", "trained_on": about, "inputs": inputs}
@@ -395,7 +395,7 @@ def test_predicates_of_users_are_served_and_audited_as_the_built_in_ones(
     """A version that has an estimator, too: it is not loaded to serve, nor to audit."""
     asked = [FILE_PREDICATES["lock"], own_predicate("brief", "writes == 0 and lifespan <= 5")]
     files, names = (births(read(days[0])) for read in (read_files, read_names))
-    model = TrainedModel().fit(
+    model = TrainedModel().train(
         files, names, asked, kinds=["rules"], estimators={"tree": DecisionTreeClassifier()}
     )
     manifest = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": ["day1"]}}

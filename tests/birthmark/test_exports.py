@@ -54,7 +54,7 @@ FILES, NAMES = files_of(*ROWS), names_of(*ROWS)
 @pytest.fixture(scope="module")
 def model() -> TrainedModel:
     asked = [FILE_PREDICATES["lock"], own_predicate("large", "size > 1000")]
-    return TrainedModel(calibration=0).fit(FILES, NAMES, asked, kinds=["able", "rules"])
+    return TrainedModel(calibration=0).train(FILES, NAMES, asked, kinds=["able", "rules"])
 
 
 def test_the_repr_of_an_object_describes_it(model: TrainedModel, tmp_path: Path) -> None:

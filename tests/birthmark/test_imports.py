@@ -109,7 +109,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("imports")
     ingest([DAYS[0]], folder / "day")
     files, names = read_files(folder / "day"), read_names(folder / "day")
-    model = TrainedModel(trees=2, rounds=0, calibration=0).fit(files, names)
+    model = TrainedModel(trees=2, rounds=0, calibration=0).train(files, names)
     manifest = {"serve": "rules", "point": "accurate", "figures": []}
     manifest["trained_on"] = {"datasets": ["day"], "files": len(files)}
     Registry(folder / "registry").publish(model.save, manifest)

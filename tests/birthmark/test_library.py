@@ -108,7 +108,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     folder = tmp_path_factory.mktemp("learned")
     ingest([str(DAYS[0])], folder / "day")
     files = read_files(folder / "day")
-    model = TrainedModel(trees=8, seed=1).fit(files, read_names(folder / "day"), kinds=KINDS)
+    model = TrainedModel(trees=8, seed=1).train(files, read_names(folder / "day"), kinds=KINDS)
     Registry(folder / "registry").publish(model.save, MANIFEST)
     names = [name for name in files["name"].unique().to_pylist() if name and b"\n" not in name]
     return Learned(folder / "registry", model, [*NAMES, *names[:300]])

@@ -311,7 +311,7 @@ main(int argc, char **argv)
 def days_agree(lookup: Lookup, days: list[Path], folder: Path, calibration: float) -> None:
     """Train on the first day, and hold the answers for all days in C to those in Rust."""
     files, names = read_files(days[0]), read_names(days[0])
-    model = TrainedModel(trees=8, rounds=5, calibration=calibration).fit(
+    model = TrainedModel(trees=8, rounds=5, calibration=calibration).train(
         files, names, kinds=tuple(KINDS)
     )
     tables = []
@@ -343,7 +343,7 @@ def test_every_bundled_row_is_answered_alike_in_c(lookup, bundled_days, tmp_path
 def test_the_hint_image_of_a_bundled_day_is_answered_alike_in_c(lookup, bundled_days, tmp_path):
     files, names = read_files(bundled_days[0]), read_names(bundled_days[0])
     hot = [BUILT_IN["HotName"], BUILT_IN["HotWrite"]]
-    model = TrainedModel(calibration=0).fit(files, names, hot, kinds=["rules"])
+    model = TrainedModel(calibration=0).train(files, names, hot, kinds=["rules"])
     image = hint_image(model, "rules", "accurate", RegionCapacity(directories=40, blocks=100))
     seen = pa.concat_tables([files, read_files(bundled_days[1])])
     seen = seen.filter(seen["name"].is_valid())

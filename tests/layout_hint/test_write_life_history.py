@@ -68,7 +68,7 @@ def trained() -> TrainedModel:
                 )
             )
     lives.sort(key=lambda row: row["born"])
-    return TrainedModel(trees=8, rounds=8).fit(
+    return TrainedModel(trees=8, rounds=8).train(
         files_of(*lives), names_of(*lives), kinds=("forest",)
     )
 

@@ -54,7 +54,7 @@ def names_of(lives: list[dict[str, object]]) -> pa.Table:
 
 
 def trained(lives: list[dict[str, object]] = LIVES, **options: object) -> TrainedModel:
-    return TrainedModel(calibration=0).fit(table(FILES, lives), names_of(lives), **options)
+    return TrainedModel(calibration=0).train(table(FILES, lives), names_of(lives), **options)
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ def test_later_births_have_their_history_and_the_model_does_not_change(
     assert first == again
     births = [name for name, _ in HISTORY].index("name.births")
     assert [first[i][births] for i in range(3)] == [2, 2, 2]  # one each, yesterday
-    fresh = TrainedModel(calibration=0).fit(table(FILES, []), names_of([]))
+    fresh = TrainedModel(calibration=0).train(table(FILES, []), names_of([]))
     unseen = fresh.creates("file", table(FILES, tomorrow))["history"].to_pylist()
     assert [row[births] for row in unseen] == [1, 1, 1]  # none
 

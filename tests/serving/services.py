@@ -53,7 +53,7 @@ def day(suffix: str, heat: bool) -> list[dict[str, Any]]:
 def trained(suffix: str, heat: bool) -> TrainedModel:
     """Return a model of a `day`, trained once in each process."""
     rows = day(suffix, heat)
-    return TrainedModel(calibration=0).fit(
+    return TrainedModel(calibration=0).train(
         files_of(*rows),
         names_of(*({**row, "writes": 0} for row in rows)),
         [

@@ -40,7 +40,7 @@ def days() -> list[tuple[pa.Table, pa.Table]]:
 
 @pytest.fixture(scope="module")
 def model(days: list[tuple[pa.Table, pa.Table]]) -> TrainedModel:
-    return TrainedModel(trees=8, rounds=5).fit(*days[0], kinds=tuple(KINDS))
+    return TrainedModel(trees=8, rounds=5).train(*days[0], kinds=tuple(KINDS))
 
 
 def as_request(create: dict[str, Any]) -> dict[str, Any]:

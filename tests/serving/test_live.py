@@ -87,7 +87,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     operations = pq.read_table(DAYS[0])
     half = operations.slice(0, len(operations) // 2)
     files, names = lives.tables(half.to_batches())
-    model = TrainedModel(trees=8, rounds=8).fit(files, names, kinds=("forest",))
+    model = TrainedModel(trees=8, rounds=8).train(files, names, kinds=("forest",))
     Registry(folder / "registry").publish(model.save, MANIFEST)
     live = LiveHistory(HistoryKeeper(100_000), HistoryKeeper(100_000))
     for batch in half.to_batches():

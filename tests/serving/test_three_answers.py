@@ -39,7 +39,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def registry(day: Path) -> Path:
     """A registry with rules trained on the first bundled day."""
-    model = TrainedModel().fit(read_files(day), read_names(day), kinds=("rules",))
+    model = TrainedModel().train(read_files(day), read_names(day), kinds=("rules",))
     Registry(day.parent / "registry").publish(model.save, MANIFEST)
     return day.parent / "registry"
 

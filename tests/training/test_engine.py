@@ -65,7 +65,7 @@ def test_models_that_learn_apart_are_those_that_learn_together(
     }
     for name, learner in learners.items():
         model = TrainedModel(trees=4, rounds=2, calibration=calibration)
-        model.fit(*days[0], BUILT_IN.values(), learner=learner)
+        model.train(*days[0], BUILT_IN.values(), learner=learner)
         (tmp_path / name).mkdir()
         model.save(tmp_path / name)
     assert contents(tmp_path / "apart") == contents(tmp_path / "here")

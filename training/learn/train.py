@@ -115,7 +115,7 @@ def train(
     model = TrainedModel(**settings.parameters())
     with learner() as own:
         kinds = settings.trained
-        model.fit(lives.with_others(), lives.names, predicates, kinds, own, estimators)
+        model.train(lives.with_others(), lives.names, predicates, kinds, own, estimators)
     return model, _manifest(model, lives, settings)
 
 

@@ -33,7 +33,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     model = TrainedModel(trees=1, rounds=0)
     predicates = [BUILT_IN[key] for key in ("lock", "lifespan<=30", "HotWrite")]
-    model.fit(files_of(*rows), names_of(*rows), predicates)
+    model.train(files_of(*rows), names_of(*rows), predicates)
     about = {"serve": "best", "point": "bounded"}
     Registry(place).publish(model.save, about)
     return place

@@ -52,7 +52,7 @@ def campus() -> pa.Table:
 def trained() -> TrainedModel:
     hot = [BUILT_IN["HotName"], BUILT_IN["HotWrite"]]
     files, names = campus(), NAMES.empty_table()
-    return TrainedModel(rounds=5, calibration=0).fit(files, names, hot, kinds=KINDS)
+    return TrainedModel(rounds=5, calibration=0).train(files, names, hot, kinds=KINDS)
 
 
 def ask(image: bytes, *rows: tuple[bytes, int | None, bool], **columns: Any) -> list[int]:
@@ -140,7 +140,7 @@ def test_a_file_is_never_a_hot_directory_nor_a_directory_a_hot_file(trained: Tra
 
 
 def test_a_model_without_hot_name_gives_no_hints() -> None:
-    model = TrainedModel(calibration=0).fit(
+    model = TrainedModel(calibration=0).train(
         campus(), NAMES.empty_table(), [BUILT_IN["lock"]], kinds=["rules"]
     )
     with pytest.raises(ValueError, match="has not learned HotName"):
@@ -160,7 +160,7 @@ def test_a_loaded_model_makes_the_same_image(trained: TrainedModel, tmp_path: Pa
 
 def test_on_a_captured_day_the_image_answers_as_the_scores() -> None:
     files, names = lives.tables(open_trace(str(SAMPLES / "day1.parquet")))
-    model = TrainedModel(calibration=0).fit(files, names, [BUILT_IN["HotName"]], kinds=["rules"])
+    model = TrainedModel(calibration=0).train(files, names, [BUILT_IN["HotName"]], kinds=["rules"])
     image = hint_image(model, "rules", "bounded", RegionCapacity(40, 100))
     for places, bar, bit in (
         (model.heat.hot_writes, model.heat.hot_writes.bar(100, partly=True), WRITE),

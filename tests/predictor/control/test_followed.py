@@ -47,7 +47,7 @@ def operations() -> pa.Table:
 @pytest.fixture(scope="module")
 def model(operations: pa.Table) -> TrainedModel:
     files, names = lives.tables(operations.to_batches())
-    return TrainedModel(trees=8, rounds=0).fit(files, names, kinds=("rules", "forest"))
+    return TrainedModel(trees=8, rounds=0).train(files, names, kinds=("rules", "forest"))
 
 
 STATIC: dict[Row, float | None] = {(key, scope): 0.05 for key in KEYS for scope in HISTORY_SCOPES}

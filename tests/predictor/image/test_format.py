@@ -269,7 +269,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedModel, lis
     for number, day in enumerate(DAYS):
         ingest([str(day)], folder / str(number))
     files, names = read_files(folder / "0"), read_names(folder / "0")
-    model = TrainedModel(trees=8, rounds=5).fit(files, names, kinds=tuple(KINDS))
+    model = TrainedModel(trees=8, rounds=5).train(files, names, kinds=tuple(KINDS))
     return model, creates_of(model, [folder / "0", folder / "1"])
 
 
@@ -344,7 +344,7 @@ def test_levels_beyond_the_limits_of_an_image_take_several(sampled, monkeypatch)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, captured_days):
     files, names = read_files(captured_days[0]), read_names(captured_days[0])
-    model = TrainedModel(trees=8, rounds=5, calibration=0).fit(files, names, kinds=(kind,))
+    model = TrainedModel(trees=8, rounds=5, calibration=0).train(files, names, kinds=(kind,))
     image = Image(compile_models(model.models[kind], "accurate"))
     for creates in creates_of(model, captured_days):
         found = predict(image, creates)

@@ -47,7 +47,7 @@ def model() -> TrainedModel:
     operations = pq.read_table(DAYS[0]).slice(0, 15_000)
     files, names = lives.tables(operations.to_batches())
     predicates = [BUILT_IN[key] for key in ASKED]
-    model = TrainedModel(trees=4, rounds=4, bound=0.05).fit(files, names, predicates, KINDS)
+    model = TrainedModel(trees=4, rounds=4, bound=0.05).train(files, names, predicates, KINDS)
     best = BestModels({kind: model.models[kind] for kind in KINDS})
     for key, kinds in MIXED.items():
         best.choose(key, dict(zip(HISTORY_SCOPES, kinds, strict=True)))

@@ -41,7 +41,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> TrainedModel:
     folder = tmp_path_factory.mktemp("day")
     ingest([str(DAYS[0])], folder)
     predicates = [FILE_PREDICATES[name] for name in ASKED]
-    return TrainedModel(**FEW).fit(read_files(folder), read_names(folder), predicates)
+    return TrainedModel(**FEW).train(read_files(folder), read_names(folder), predicates)
 
 
 @pytest.fixture(scope="module")

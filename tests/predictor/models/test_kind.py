@@ -45,7 +45,7 @@ folder = Path(sys.argv[1])
 ingest([DAYS[0]], folder / "day")
 model = TrainedModel(calibration=0)
 predicates = [FILE_PREDICATES[name] for name in ("lock", "lifespan<=5")]
-model.fit(read_files(folder / "day"), read_names(folder / "day"), predicates, kinds=["toy"])
+model.train(read_files(folder / "day"), read_names(folder / "day"), predicates, kinds=["toy"])
 manifest = {"serve": Settings(serve="toy").serve, "point": "accurate", "figures": []}
 manifest["trained_on"] = {"datasets": ["day"], "files": 1}
 Registry(folder / "registry").publish(model.save, manifest)

@@ -146,7 +146,7 @@ def test_a_model_remembers_its_own_predicates(package: str, tmp_path: Path) -> N
         own_predicate("brief", "lifespan <= 2", subject="name"),
     ]
     assert asked[1].description == "Written more than five times."
-    model = TrainedModel(calibration=0).fit(LIVES, NAMES.empty_table(), asked, kinds=["able"])
+    model = TrainedModel(calibration=0).train(LIVES, NAMES.empty_table(), asked, kinds=["able"])
     model.save(tmp_path)
     loaded = TrainedModel.load(tmp_path)
     assert list(loaded.predicates) == ["lock", "often", "rewritten", "name:brief"]
@@ -162,7 +162,7 @@ def test_a_version_is_loaded_without_its_package_and_says_what_is_missing_when_i
 ) -> None:
     """A service answers by models alone: it needs no code of the question."""
     own = from_config({"name": "often", "function": f"{package}:often_written"})
-    model = TrainedModel(calibration=0).fit(LIVES, NAMES.empty_table(), [own], kinds=["able"])
+    model = TrainedModel(calibration=0).train(LIVES, NAMES.empty_table(), [own], kinds=["able"])
     (tmp_path / "saved").mkdir()
     model.save(tmp_path / "saved")
     monkeypatch.delitem(__import__("sys").modules, package)
@@ -176,7 +176,7 @@ def test_a_version_is_loaded_without_its_package_and_says_what_is_missing_when_i
 
 def test_one_of_a_notebook_is_learned_and_asked_but_not_saved(tmp_path: Path) -> None:
     own = own_predicate("own", lambda lives: pc.greater(lives["writes"], 5))
-    model = TrainedModel(calibration=0).fit(LIVES, NAMES.empty_table(), [own], kinds=["able"])
+    model = TrainedModel(calibration=0).train(LIVES, NAMES.empty_table(), [own], kinds=["able"])
     assert model.predict(model.creates("file", LIVES), "able")["own"].true_count == 3
     with pytest.raises(ValueError, match=r"predicate 'own' cannot be saved: .*not in a notebook"):
         model.save(tmp_path)

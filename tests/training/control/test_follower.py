@@ -46,7 +46,7 @@ def model(operations: pa.Table) -> TrainedModel:
     files, names = lives.tables(operations.to_batches())
     predicates = [FILE_PREDICATES[key] for key in KEYS]
     found = TrainedModel(trees=4, rounds=0, calibration=0)
-    found.fit(files, names, predicates, kinds=("forest",))
+    found.train(files, names, predicates, kinds=("forest",))
     always = OperatingPoints(0.5, bounded=0.0)
     found.of_kind("forest").points = {"nothing": dict.fromkeys(KEYS, always)}
     return found

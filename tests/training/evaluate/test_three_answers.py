@@ -47,7 +47,7 @@ def tested(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrainedModel, dict
         path: Path = folder / day.stem
         ingest([str(day)], path)
         lives.append((read_files(path), read_names(path)))
-    model = TrainedModel().fit(*lives[0], kinds=("rules",))
+    model = TrainedModel().train(*lives[0], kinds=("rules",))
     test = labelled(model.predicates, *lives[1], model.creates)
     return model, test, answers(model, test)
 

@@ -25,7 +25,7 @@ FILE_KEYS, NAME_KEYS = ("lock", "lifespan<=1"), ("name:lock",)
 @pytest.fixture(scope="module")
 def evaluation(days: list[tuple[pa.Table, pa.Table]]) -> pa.Table:
     asked = [BUILT_IN[key] for key in (*FILE_KEYS, *NAME_KEYS)]
-    model = TrainedModel(calibration=0).fit(*days[0], asked, kinds=["name", "able"])
+    model = TrainedModel(calibration=0).train(*days[0], asked, kinds=["name", "able"])
     return evaluate(model, *days[1])
 
 

@@ -36,7 +36,7 @@ TREE = DecisionTreeClassifier(max_depth=3)
 def trained(estimators: dict[str, Any], **options: Any) -> TrainedModel:
     kinds = options.pop("kinds", ["able", "rules"])
     model = TrainedModel(**options)
-    return model.fit(FILES, NAMED, ASKED, kinds=kinds, estimators=estimators)
+    return model.train(FILES, NAMED, ASKED, kinds=kinds, estimators=estimators)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_its_chance_is_from_the_seed_unless_it_has_its_own() -> None:
 
 def test_where_only_one_answer_was_seen_it_gives_that(tmp_path: Path) -> None:
     pages = files_of(*ROWS[2::3])
-    model = TrainedModel(calibration=0).fit(
+    model = TrainedModel(calibration=0).train(
         pages, NAMES.empty_table(), ASKED, kinds=[], estimators={"logistic": LogisticRegression()}
     )
     assert model.kinds == ("logistic",)

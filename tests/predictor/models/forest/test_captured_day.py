@@ -26,7 +26,7 @@ def model(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> TrainedMode
     ingest([shared / "captures" / "day1.pcap.xz"], day / "1")
     predicates = [FILE_PREDICATES[key] for key in KEYS]
     model = TrainedModel(calibration=0.0)
-    return model.fit(read_files(day / "1"), read_names(day / "1"), predicates, ["forest"])
+    return model.train(read_files(day / "1"), read_names(day / "1"), predicates, ["forest"])
 
 
 def asked(name: bytes, mode: int | None) -> pa.Table:

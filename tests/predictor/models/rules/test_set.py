@@ -50,7 +50,7 @@ NEW = from_requests(
 
 def trained() -> TrainedModel:
     none = NAMES.empty_table()
-    return TrainedModel(calibration=0).fit(LIVES, none, predicates=PREDICATES, kinds=["rules"])
+    return TrainedModel(calibration=0).train(LIVES, none, predicates=PREDICATES, kinds=["rules"])
 
 
 @pytest.fixture(scope="module")
