@@ -150,7 +150,7 @@ slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that
 	PYTEST=$(BIN)/pytest tests/run deep "$(T)"
 
 expectations: $(VENV)/.built ## write what the cases find over what they expect; then review git diff (some: T=)
-	TEST_REWRITE=1 $(BIN)/pytest --quiet $(or $(T),$(shell grep -rl '^@suites(' tests --include='test_*.py'))
+	TEST_REWRITE=1 $(BIN)/pytest --quiet -m "not deep" $(or $(T),$(shell grep -rl '^@suites' tests --include='test_*.py'))
 
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on sources of FreeBSD, SOURCES="/usr/src-13.1 /usr/src-15"; not in make deep

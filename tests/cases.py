@@ -48,7 +48,7 @@ class Case:
         if found == self.expected:
             return
         if os.environ.get(REWRITE):
-            self.suite.write_text(rewritten(self.suite.read_text(), self.title, found))
+            self.suite.write_text(rewrite(self.suite.read_text(), self.title, found))
             return
         lines = (text.split("\n") for text in (self.expected, found))
         diff = difflib.unified_diff(*lines, "expected", "found", n=99, lineterm="")
@@ -68,10 +68,11 @@ def suites(folder: str) -> pytest.MarkDecorator:
     """Return a mark that runs a test with each case of the suites in a folder of the tests."""
     paths = sorted((ROOT / "tests" / folder).glob("*.yml"))
     cases = [case for path in paths for case in read(path)]
+    assert cases, f"no cases in {folder}"
     return pytest.mark.parametrize("case", cases, ids=lambda case: case.title)
 
 
-def rewritten(suite: str, title: str, found: str) -> str:
+def rewrite(suite: str, title: str, found: str) -> str:
     """Return the text of a suite with what was found as the expectation of a case."""
     texts = next(texts for name, texts in _cases(suite) if name == title)
     (*_, expected) = texts.values()
@@ -87,7 +88,7 @@ def _cases(suite: str) -> Iterator[tuple[str, dict[str, yaml.Node]]]:
         yield title.value, {key.value: text for key, text in case.value}
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
+def align(rows: Sequence[Sequence[str]]) -> str:
     """Return rows of cells as lines, each column as wide as its longest cell."""
     columns = zip_longest(*rows, fillvalue="")
     padded = zip(*([cell.ljust(max(map(len, c))) for cell in c] for c in columns), strict=True)

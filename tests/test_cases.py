@@ -35,7 +35,7 @@ an expectation that is missing:
 def test_an_expectation_that_is_met_is_rewritten_without_a_change(path: Path) -> None:
     text = path.read_text()
     for case in cases.read(path):
-        assert cases.rewritten(text, case.title, case.expected) == text, case.title
+        assert cases.rewrite(text, case.title, case.expected) == text, case.title
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_an_expectation_that_is_met_is_rewritten_without_a_change(path: Path) ->
     ],
 )
 def test_only_the_expectation_is_rewritten(title: str, old: str, new: str) -> None:
-    assert cases.rewritten(SUITE, title, "new\n\né") == SUITE.replace(old, new)
+    assert cases.rewrite(SUITE, title, "new\n\né") == SUITE.replace(old, new)
 
 
 def test_a_case_that_fails_shows_the_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def rename(time: float, old: bytes, new: bytes, **more: object) -> Row:
     return op("rename", time, b"dir", name=old, fh2=b"dir", name2=new, **more)
 
 
-def parsed(lines: str) -> list[Row]:
+def parse_operations(lines: str) -> list[Row]:
     """Return the operations of lines, as `batch` takes them.
 
     A line is ``TIME OPERATION HANDLE/NAME [HANDLE/NAME] [COLUMN=VALUE …]``; the second handle is
@@ -98,30 +98,32 @@ def parsed(lines: str) -> list[Row]:
         first, *words = line.split()
         if first == "entry":
             name, fh, *values = words
-            entry = {"name": _bytes(name), "fh": _bytes(fh)} | dict(map(_value, values))
+            entry = {"name": _parse_bytes(name), "fh": _parse_bytes(fh)} | dict(
+                map(_parse_value, values)
+            )
             rows[-1].setdefault("entries", []).append(entry)
         elif first[0].isdigit():
-            rows.append({"time": float(first)} | _operation(*words))
+            rows.append({"time": float(first)} | _parse_operation(*words))
         else:
             index = rows[-1].setdefault("compound_index", 0) + 1
             same = {"time": rows[-1]["time"], "compound_index": index}
-            rows.append(_operation(first, *words) | same)
+            rows.append(_parse_operation(first, *words) | same)
     return rows
 
 
-def _operation(operation: str, *words: str) -> Row:
+def _parse_operation(operation: str, *words: str) -> Row:
     row: Row = {"op": operation}
     if operation in VERSION_4:
         row["compound_index"] = 0
     for number, word in enumerate(word for word in words if "=" not in word):
         fh, slash, name = word.partition("/")
-        row[("fh2" if slash else "new_fh") if number else "fh"] = _bytes(fh)
+        row[("fh2" if slash else "new_fh") if number else "fh"] = _parse_bytes(fh)
         if slash:
-            row["name2" if "name" in row else "name"] = _bytes(name)
-    return row | dict(_value(word) for word in words if "=" in word)
+            row["name2" if "name" in row else "name"] = _parse_bytes(name)
+    return row | dict(_parse_value(word) for word in words if "=" in word)
 
 
-def _value(word: str) -> tuple[str, Any]:
+def _parse_value(word: str) -> tuple[str, Any]:
     """Return the column of a word, and its value."""
     name, _, text = word.partition("=")
     kind = OPERATIONS.field(name).type
@@ -135,10 +137,10 @@ def _value(word: str) -> tuple[str, Any]:
         return name, text == "true"
     if kind == WORD:
         return name, text
-    return name, _bytes(text) if kind == pa.binary() else int(text, 0)
+    return name, _parse_bytes(text) if kind == pa.binary() else int(text, 0)
 
 
-def _bytes(text: str) -> bytes | None:
+def _parse_bytes(text: str) -> bytes | None:
     return None if text == "-" else text.encode().decode("unicode_escape").encode("latin-1")
 
 

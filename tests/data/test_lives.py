@@ -24,15 +24,15 @@ from tests.builders.operations import (
     batch,
     create,
     op,
-    parsed,
+    parse_operations,
     remove,
 )
-from tests.cases import Case, aligned, suites
+from tests.cases import Case, align, suites
 
 COLUMNS = dict.fromkeys([*FILES.names, *NAMES.names])
 
 
-def text(value: Any, column: str = "") -> str:
+def format_value(value: Any, column: str = "") -> str:
     """Return a value as a case shows it: times in seconds, modes in octal, a null as a minus."""
     if isinstance(value, datetime):
         return f"{value.timestamp():g}"
@@ -43,28 +43,28 @@ def text(value: Any, column: str = "") -> str:
     return oct(value) if column == "mode" else str(value).lower()
 
 
-def described(word: str, life: Row, show: list[str]) -> list[str]:
+def cells_of(word: str, life: Row, show: list[str]) -> list[str]:
     """Return the cells of a life."""
     born = (life["how_born"], life["born"]) if life["birth_seen"] else ("seen", life["first_seen"])
     ended = (life["how_died"], life["died"])
     if not life["death_seen"]:
         ended = "until", life["observed_until"]
-    path = f"{text(life['dir_fh'])}/{text(life['name'])}"
+    path = f"{format_value(life['dir_fh'])}/{format_value(life['name'])}"
     names = (name for pattern in show for name in fnmatch.filter(COLUMNS, pattern))
-    shown = [f"{name}={text(life[name], name)}" if name in life else "" for name in names]
-    return [word, text(life["fh"]), path, *map(text, (*born, *ended)), *shown]
+    shown = [f"{name}={format_value(life[name], name)}" if name in life else "" for name in names]
+    return [word, format_value(life["fh"]), path, *map(format_value, (*born, *ended)), *shown]
 
 
 def lives_of(trace: str, show: list[str]) -> str:
-    """Return the lives of a trace as aligned lines, files before names, in order of their start."""
-    tables = lives.tables([batch(*parsed(trace))])
+    """Return the lives of a trace as align lines, files before names, in order of their start."""
+    tables = lives.tables([batch(*parse_operations(trace))])
     rows = [
-        described(word, life, show)
+        cells_of(word, life, show)
         for word, table in zip(("file", "name"), tables, strict=True)
         for life in sorted(table.to_pylist(), key=lambda life: life["first_seen"])
         if life["fh"] != b"dir"
     ]
-    return aligned(rows)
+    return align(rows)
 
 
 @suites("data/lives")
@@ -107,7 +107,7 @@ def test_operations_that_failed_or_got_no_reply_change_nothing():
     ]
 
     def rows(*trace: str) -> list[Row]:
-        tables = lives.tables([batch(*parsed("\n".join(trace)))])
+        tables = lives.tables([batch(*parse_operations("\n".join(trace)))])
         return [row for table in tables for row in table.to_pylist() if row["fh"] != b"dir"]
 
     expected = rows(*done, "9 null dir")
@@ -133,7 +133,7 @@ def test_lives_come_out_as_they_end_and_the_rest_in_the_end():
 
 
 def test_the_result_does_not_depend_on_how_operations_are_batched():
-    rows = parsed(
+    rows = parse_operations(
         "1 create dir/a A\n2 link A dir/b\n3 rename dir/a dir/c\n"
         "4 remove dir/b\n5 remove dir/c\n6 create dir/d D"
     )

@@ -16,7 +16,7 @@ from birthmark.data import lives
 from birthmark.data.traces.reader import open_trace
 from birthmark_native import LivesBuilder
 from tests import needs
-from tests.builders.operations import Row, batch, op, parsed
+from tests.builders.operations import Row, batch, op, parse_operations
 
 LAID_OUT = """\
 1 open dir/a A how=guarded ftype=file size=0
@@ -32,9 +32,9 @@ def files(tables: Iterable[pa.RecordBatch]) -> list[Row]:
 
 
 def test_handles_of_data_servers_are_kept_on_disk_and_in_snapshots(tmp_path: Path) -> None:
-    before = parsed(LAID_OUT) + [op("getattr", 3, b"%d" % n, ftype=1) for n in range(40)]
+    before = parse_operations(LAID_OUT) + [op("getattr", 3, b"%d" % n, ftype=1) for n in range(40)]
     writes = "write D2 server=ds2 offset=0 count=10\n5 write D1 server=ds1 offset=0 count=10"
-    whole = batch(*before, *parsed(f"4 {writes}"))
+    whole = batch(*before, *parse_operations(f"4 {writes}"))
     expected = files(lives.tables([whole])[0].to_batches())
     assert [row["writes"] for row in expected if row["name"] == b"a"] == [1]
     assert files(lives.tables([whole], max_live=5)[0].to_batches()) == expected
@@ -50,7 +50,7 @@ def test_handles_of_data_servers_are_kept_on_disk_and_in_snapshots(tmp_path: Pat
 
 def test_tables_from_before_there_were_columns_of_layouts_are_read() -> None:
     builder = LivesBuilder()
-    builder.update(batch(*parsed(LAID_OUT)).drop_columns(["stripe_unit", "last_offset"]))
+    builder.update(batch(*parse_operations(LAID_OUT)).drop_columns(["stripe_unit", "last_offset"]))
     builder.finish()
     assert builder.take_files().num_rows == 2
 

@@ -86,16 +86,16 @@ def check_others_answer(model: LoadedModel, body: bytes, answer: dict[str, Any])
     three_way = model.trained.answer(creates, model.kind, model.point)
     assert len(predictions(answer)) == len(creates)
     for row, found in enumerate(predictions(answer)):
-        words = {key: "yes" if column[row].as_py() else "no" for key, column in yes.items()}
-        assert found["predicates"] == words
         assert found["answers"] == {key: own.word(row) for key, own in three_way.items()}
-        assert words == {
-            k: "yes" if own.word(row) == "yes" else "no" for k, own in three_way.items()
-        }
         assert found["probabilities"] == {k: own.probability(row) for k, own in three_way.items()}
+        for key, column in yes.items():
+            is_yes = column[row].as_py()
+            assert found["predicates"][key] == ("yes" if is_yes else "no")
+            assert (found["answers"][key] == "yes") is is_yes
+        assert found["predicates"].keys() == yes.keys()
 
 
-def unexplained(explained: dict[str, Any]) -> dict[str, Any]:
+def without_reasons(explained: dict[str, Any]) -> dict[str, Any]:
     """Return the answer that an explanation explains."""
     EXPLANATION.validate_python(explained, strict=True)
     for found in predictions(explained):
@@ -104,31 +104,33 @@ def unexplained(explained: dict[str, Any]) -> dict[str, Any]:
     return explained
 
 
-def shown(answer: Any, show: list[str]) -> Any:
+def select(answer: Any, show: list[str]) -> Any:
     """Return what a case shows of an answer: these members of it and of its predictions, or all."""
     if isinstance(answer, list):
-        return [shown(each, show) for each in answer]
+        return [select(each, show) for each in answer]
     within = {"prediction", "predictions"}
     return {
-        key: shown(value, show) if key in within else value
+        key: select(value, show) if key in within else value
         for key, value in answer.items()
         if not show or key in within or any(fnmatch(key, pattern) for pattern in show)
     }
 
 
-def text(value: Any, indent: str = "") -> str:
+def format_json(value: Any, indent: str = "") -> str:
     """Return JSON in lines of at most 160 characters, where it can be divided."""
     line = json.dumps(value, ensure_ascii=False)
     if len(indent + line) <= 160 or not isinstance(value, dict | list):
         return line
     inner = f"\n{indent}  "
     if isinstance(value, list):
-        return f"[{inner}" + f",{inner}".join(text(v, inner[1:]) for v in value) + f"\n{indent}]"
-    items = (f"{json.dumps(key)}: {text(each, inner[1:])}" for key, each in value.items())
-    return f"{{{inner}" + f",{inner}".join(items) + f"\n{indent}}}"
+        (start, end), items = "[]", [format_json(each, inner[1:]) for each in value]
+    else:
+        start, end = "{}"
+        items = [f"{json.dumps(key)}: {format_json(v, inner[1:])}" for key, v in value.items()]
+    return f"{start}{inner}" + f",{inner}".join(items) + f"\n{indent}{end}"
 
 
-def answered(client: httpx.Client, model: LoadedModel, body: bytes, show: list[str]) -> str:
+def ask(client: httpx.Client, model: LoadedModel, body: bytes, show: list[str]) -> str:
     """Return the status and the answer to a request, after checking that all answer alike."""
     response = client.post("/v1/predictions", content=body)
     answer = response.json()
@@ -139,14 +141,14 @@ def answered(client: httpx.Client, model: LoadedModel, body: bytes, show: list[s
         show = []
     else:
         ANSWER.validate_python(answer, strict=True)
-        assert unexplained(explained) == answer
+        assert without_reasons(explained) == answer
         check_others_answer(model, body, answer)
         assert answer.pop("model") == model.version
-    return f"{response.status_code} {text(shown(answer, show))}"
+    return f"{response.status_code} {format_json(select(answer, show))}"
 
 
 @suites("serving/answers/predictions")
 def test_creates_are_answered(case: Case, client: httpx.Client, model: LoadedModel) -> None:
     show = case.get("show").split()
     bodies = case["requests"].encode().splitlines()
-    case.expect("\n".join(answered(client, model, body, show) for body in bodies))
+    case.expect("\n".join(ask(client, model, body, show) for body in bodies))
