@@ -17,7 +17,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python3
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap lib lib-uninstall tested-tap fuzz-regression fuzz s3-server quick slow lowest freebsd-sources generate lock clean
+.PHONY: quickstart test deep help system-packages install lint types rust-test hintd wheel tap lib lib-uninstall tested-tap fuzz-regression fuzz s3-server quick slow expectations lowest freebsd-sources generate lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,6 +148,9 @@ quick: $(VENV)/.dev $(VENV)/.built ## tests of the Python packages that answer s
 
 slow: $(VENV)/.dev $(VENV)/.built s3-server ## tests of the Python packages that take long or need more
 	PYTEST=$(BIN)/pytest tests/run deep "$(T)"
+
+expectations: $(VENV)/.built ## write what the cases find over what they expect; then review git diff (some: T=)
+	TEST_REWRITE=1 $(BIN)/pytest --quiet -m "not deep" $(or $(T),$(shell grep -rl '^@suites' tests --include='test_*.py'))
 
 SOURCES ?= /usr/src
 freebsd-sources: $(VENV)/.dev $(VENV)/.built ## the patches on sources of FreeBSD, SOURCES="/usr/src-13.1 /usr/src-15"; not in make deep

@@ -23,7 +23,7 @@ from birthmark.data.schema import FILES, NAMES
 from birthmark.data.traces.reader import open_trace
 from birthmark.features import CREATES, HISTORY_BYTES, History
 from birthmark_native import HistoryKeeper, LiveHistory, SnapshotError
-from tests.data.test_lives import (
+from tests.builders.operations import (
     FILE,
     GUARDED,
     NOENT,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pyarrow as pa
 import pytest
 
@@ -95,16 +94,6 @@ def test_json_has_the_same_three_answers_as_tables(model: LoadedModel, creates: 
         assert found["probabilities"] == {key: own.probability(0) for key, own in three_way.items()}
 
 
-def test_an_explanation_has_the_answers_of_the_prediction(model: LoadedModel) -> None:
-    explained = explain_one(model, parse(b'{"name": "conftest.c"}'))["prediction"]
-    found = asked(model, name="conftest.c")
-    assert explained["answers"] == found["answers"]
-    assert explained["probabilities"] == found["probabilities"]
-    assert {key: why["answer"] for key, why in explained["predicates"].items()} == found[
-        "predicates"
-    ]
-
-
 def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
     name = "conftest.c"
     (key, *_) = [key for key, word in asked(model, name=name)["answers"].items() if word == "yes"]
@@ -184,12 +173,3 @@ def test_a_predicate_that_the_model_does_not_know_is_refused(url: str, key: str)
     for ask in (one.yes, one.answer, one.probability, many.yes, many.answers, many.probabilities):
         with pytest.raises(ValueError, match=f"'{key}' is no predicate.*expected one of lock"):
             ask(key)
-
-
-def test_older_requests_get_the_same_answers_as_before(url: str) -> None:
-    """Older members keep their meaning."""
-    found = httpx.post(f"{url}/v1/predictions", json={"name": "conftest.c"}, timeout=20).json()
-    assert set(found["prediction"]["predicates"].values()) == {"yes", "no"}
-    answers = found["prediction"]["answers"]
-    for key, yes in found["prediction"]["predicates"].items():
-        assert yes == ("yes" if answers[key] == "yes" else "no")

@@ -149,19 +149,6 @@ def test_any_bytes_are_read_as_the_oracle_reads_them_or_not_at_all(body: bytes) 
     assert (accepted(parse, body) is None) is (accepted(oracle.parse, body) is None)
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ('{"name": "a", "name": "b"}', "name"),
-        ('[{"name": "a"}, {"name": "a", "uid": 1, "\\u0075id": null}]', "[1].uid"),
-    ],
-)
-def test_a_repeated_member_is_refused(body: str, field: str) -> None:
-    with pytest.raises(InvalidRequestError, match="expected each member once") as refused:
-        parse(body.encode())
-    assert refused.value.field == field
-
-
 def test_creates_of_several_bodies_follow_each_other() -> None:
     bodies = [b'{"name": "a"}', b'[{"name": "b"}, {"name": "c", "mode": "0644"}]', b"[]"]
     odd = b'{"name": "d", "time": "2026-11-21 05:44:00z"}'

@@ -36,31 +36,6 @@ def detail(response: httpx.Response) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize(
-    ("body", "field", "value"),
-    [
-        ("5", None, 5),
-        ("null", None, None),
-        ("{}", "name", None),
-        ('{"name": "a", "name_percent": "a"}', "name", None),
-        ('{"name": "a", "directory": "d", "directory_base64": "ZA=="}', "directory", None),
-        ('{"name": "a/b"}', "name", "a/b"),
-        ('{"name_percent": "%zz"}', "name_percent", "%zz"),
-        ('{"name": "a", "mode": "0888"}', "mode", "0888"),
-        ('{"name": "a", "mode": [1e999]}', "mode", ["Infinity"]),
-        ('{"name": "a", "size": 5}', "size", 5),
-        ('[{"name": "a"}, {"name": "a", "uid": -1}]', "[1].uid", -1),
-        ("[{}]", "[0].name", None),
-        ("[5]", "[0]", 5),
-    ],
-)
-def test_an_invalid_request_gets_422_with_the_field_and_its_value(
-    client: httpx.Client, body: str, field: str | None, value: object
-) -> None:
-    error = detail(client.post("/v1/predictions", content=body))
-    assert (error["type"], error["field"], error["value"]) == ("invalid_request", field, value)
-
-
 MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
 """An object of unknown members, each of which would be a separate error."""
 
@@ -158,12 +133,8 @@ def test_a_long_value_is_shown_by_its_beginning(client: httpx.Client) -> None:
     "body",
     [
         b"",
-        b"{",
-        b"nope",
         b'{"name": "\xff"}',
-        b'{"name": "\\ud800"}',
         b"[" * 100_000,
-        b'{"name": "a", "mode": NaN}',  # RFC 8259 section 6
     ],
 )
 def test_invalid_json_gets_400(client: httpx.Client, body: bytes) -> None:
