@@ -742,6 +742,7 @@ class FollowedPiece:
     resumed: bool  # whether it is the first after what was read again
     idle: bool  # whether nothing had come for a tenth of a second
     ended: bool  # whether it is the last; then all rows are settled
+    stopped: bool  # whether `stop` ended it, and not the source
     refused: list[tuple[str, str]]  # files that were passed over, and why
     files: int  # how many files were begun so far
     missed: int  # how many were written over before they were read to their end

@@ -106,7 +106,6 @@ class Follower:
         self._undated: list[tuple[str, Damaged]] = []
         self._heard = time.monotonic()
         self._ended = False
-        self._stopped = False
 
     def __enter__(self) -> Follower:
         with ExitStack() as stack:
@@ -152,7 +151,6 @@ class Follower:
 
     def stop(self) -> None:
         """Stop soon: all input so far is written, and the next follower continues after it."""
-        self._stopped = True
         self._native.stop()
 
     def go_on(self) -> bool:
@@ -245,7 +243,7 @@ class Follower:
             self._resuming, self._counts = False, piece.counts() or {}
             return False
         if piece.clock is None:
-            return piece.ended and not self._stopped
+            return piece.ended and not piece.stopped
         self._resuming = False
         return True
 
@@ -294,21 +292,23 @@ class Follower:
         quiet = time.monotonic() - self._heard > QUIET
         return quiet and time.time() * 1e6 > own.begins + self._stride + QUIET * 1e6
 
-    def _cut(
-        self, own: Hour, piece: FollowedPiece, save: Callable[[Path], None] | None = None
-    ) -> None:
-        """End an hour: later input belongs to the next, and a restart continues from here."""
+    def _cut(self, own: Hour, piece: FollowedPiece, is_over: bool = False) -> None:
+        """End an hour: later input belongs to the next, and a restart continues from here.
+
+        If the trace is over, the restart knows nothing of it, and so writes nothing of it again.
+        """
         place, clock = piece.place, piece.clock or own.begins
-        warm = self._warm.before(place)
+        warm = place if is_over else self._warm.before(place)
+        save = self._empty_state() if is_over else self._lives.save
         self._states += 1
         ended = State(own.name, self._states, warm, place, clock)
-        state.keep(self._out, ended, save or self._lives.save)
+        state.keep(self._out, ended, save)
         self._closing.append((own, self._counts))
         self._hour = None
 
     def _end(self, piece: FollowedPiece) -> None:
         """Write the rest: the source has ended, or another follower will continue."""
-        if self._stopped:
+        if piece.stopped:
             if self._hour is not None:
                 self._cut(self._hour, piece)
             return
@@ -318,7 +318,7 @@ class Follower:
             assert self._hour is not None
             self._hour.write(rest)
         if self._hour is not None:
-            self._cut(self._hour, piece, self._empty_state())
+            self._cut(self._hour, piece, is_over=True)
 
     def _empty_state(self) -> Callable[[Path], None]:
         """Return a function that saves an empty state for a trace that continues: no lives."""

@@ -157,6 +157,11 @@ impl FollowedPiece {
     }
 
     #[getter]
+    fn stopped(&self) -> bool {
+        self.item.piece.stopped
+    }
+
+    #[getter]
     fn refused(&self) -> Vec<(String, String)> {
         self.item.refused.clone()
     }

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,6 +77,21 @@ def test_a_follower_that_was_stopped_goes_on_where_it_was(
                     follower.stop()
         stops += follower.status.operations < 1500
     assert stops > 1
+    assert rows(*hours(out)) == expected
+
+
+def test_a_follower_that_is_stopped_after_the_source_has_ended_has_ended_with_it(
+    whole: Path, expected: Rows, tmp_path: Path
+) -> None:
+    out, day = tmp_path / "out", Following(hour_seconds=86_400, until_idle=0.01)
+    with Follower(whole / "whole.pcap", out, day) as follower:
+        while follower.go_on() and not follower.status.operations:
+            pass
+        time.sleep(1)  # all is decoded now, and waits with the end
+        follower.stop()
+        while follower.go_on():
+            pass
+    follow(whole / "whole.pcap", out, day)
     assert rows(*hours(out)) == expected
 
 

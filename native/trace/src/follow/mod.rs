@@ -104,6 +104,8 @@ pub struct Piece {
     pub idle: bool,
     /// Whether nothing will come any more. Then all rows are settled.
     pub ended: bool,
+    /// Whether it was stopped before the source had ended: it may be followed again from here on.
+    pub stopped: bool,
 }
 
 /// Follows a source.
@@ -122,6 +124,7 @@ pub struct Follow {
     /// When something came last.
     heard: Instant,
     ended: bool,
+    stopped: bool,
 }
 
 impl Follow {
@@ -157,6 +160,7 @@ impl Follow {
             gather: PATIENCE,
             heard: Instant::now(),
             ended: false,
+            stopped: false,
         })
     }
 
@@ -200,6 +204,7 @@ impl Follow {
         Ok(Piece {
             counts: piece.counts.filter(|_| piece.resumed),
             resumed: piece.resumed,
+            stopped: piece.stopped,
             ..Piece::nothing(piece.place, idle, piece.ended)
         })
     }
@@ -218,9 +223,10 @@ impl Follow {
         Ok(false)
     }
 
-    /// Ends: the next piece is the last. Of a pipe what waits for more gets none; files may be
-    /// followed again later.
+    /// Ends, unless the source has ended: the next piece is the last. Of a pipe what waits for more
+    /// gets none; files may be followed again later.
     pub fn stop(&mut self) {
+        self.stopped |= !self.ended;
         self.ended = true;
         if let (Some(trace), "") = (&mut self.trace, self.place.file.as_str()) {
             trace.end();
@@ -322,7 +328,8 @@ impl Follow {
     fn piece(&mut self, idle: bool) -> Result<Piece, TraceError> {
         let (place, ended) = (self.place.clone(), self.ended);
         let Some(trace) = &mut self.trace else {
-            return Ok(Piece::nothing(place, idle, ended));
+            let nothing = Piece::nothing(place, idle, ended);
+            return Ok(Piece { stopped: self.stopped, ..nothing });
         };
         trace.judge_by_now();
         let operations = trace.take_partial()?;
@@ -341,6 +348,7 @@ impl Follow {
             resumed: false,
             idle,
             ended,
+            stopped: self.stopped,
         };
         trace.forget_hosts();
         Ok(piece)
@@ -364,6 +372,7 @@ impl Piece {
             resumed: false,
             idle,
             ended,
+            stopped: false,
         }
     }
 }
