@@ -34,16 +34,18 @@ deep: export CARGO_PROFILE_HINTD_LTO := off
 deep: export CARGO_PROFILE_HINTD_CODEGEN_UNITS := 16
 deep: $(if $(T),,system-packages hintd tested-tap fuzz-regression) slow ## all else: faults, browser, cluster, S3, cross builds, examples (some: T=)
 
-# One virtual environment, filled from the lock files alone.
+# One virtual environment, filled from the lock files alone. What is imported is compiled then: the
+# rest never is.
+PIP_INSTALL := $(BIN)/pip install --quiet --no-compile --require-hashes --requirement
 $(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runtime: requirements.lock | $(BIN)/pip
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements.lock
+	$(PIP_INSTALL) requirements.lock
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(BIN)/pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(PIP_INSTALL) requirements-dev.lock
 	@touch $@
 
 # The command of setuptools-rust, which finds everything built then. It shows how far it is.

@@ -212,7 +212,7 @@ def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:
     The blocks' scatter gives the design effect (at least 1), and with it the effective sample size
     (Korn and Graubard 1998); the limit is Clopper and Pearson's for that size.
     """
-    from scipy.stats import beta, t  # slow to import, and needed only to learn
+    from scipy.special import betaincinv, stdtrit  # slow to import, and needed only to learn
 
     blocks, share = len(wrong), wrong.sum(axis=0) / n
     effective = np.full(len(share), float(n))
@@ -220,10 +220,11 @@ def upper_limits(wrong: Scores, n: int, confidence: float) -> Scores:
         scatter = ((wrong - wrong.mean(axis=0)) ** 2).sum(axis=0) * blocks / (blocks - 1) / n**2
         single = share * (1 - share) / n
         effect = np.divide(scatter, single, out=np.ones(len(share)), where=single > 0)
-        fewer = (t.ppf(confidence, max(n - 1, 1)) / t.ppf(confidence, blocks - 1)) ** 2
+        fewer = (stdtrit(max(n - 1, 1), confidence) / stdtrit(blocks - 1, confidence)) ** 2
         clustered = effect > 1
         effective[clustered] = np.maximum(n / effect[clustered] * fewer, 1.0)
-    limits = beta.ppf(confidence, share * effective + 1, np.maximum((1 - share) * effective, 1e-9))
+    wrong_rows, others = share * effective + 1, np.maximum((1 - share) * effective, 1e-9)
+    limits = betaincinv(wrong_rows, others, confidence)
     return np.asarray(np.where(share >= 1, 1.0, limits))
 
 
