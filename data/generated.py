@@ -103,7 +103,7 @@ def distinct(marks: Iterable[Mark]) -> list[Mark]:
 
 
 def describe(marks: Iterable[Mapping[str, Any]]) -> str:
-    """Return a text of marks for people: ``generated: campus, seed 7``."""
+    """Format marks for display: ``generated: campus, seed 7``."""
     labels = dict.fromkeys(f"generated: {mark['name']}, seed {mark['seed']}" for mark in marks)
     return "; ".join(labels)
 

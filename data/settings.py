@@ -66,7 +66,7 @@ class Counting(Strict):
 
     period: str = Field(default="5m", description="length of a period, as 30s, 5m, 1h or 1d")
     by: str = Field(
-        default="none", description=f"keys to count apart, separated by commas: {KEYS}; or none"
+        default="none", description=f"keys to group by, separated by commas: {KEYS}; or none"
     )
     ops: str = Field(
         default="read,write,lookup,getattr,access,create,remove",
@@ -91,7 +91,8 @@ class Busiest(Strict):
     by: str = Field(default="client", description=f"keys, separated by commas: {KEYS}; or none")
     count: int = Field(default=10, ge=1, description="number of rows to show")
     order: Order = Field(
-        default="ops", description="sort by operations, by the thesis's cost, or by bytes moved"
+        default="ops",
+        description="sort by operations, by work of disks, or by bytes moved",
     )
 
 
@@ -128,7 +129,7 @@ class Watching(Strict):
         default="10s", description="live, how far back to count, as 10s, 1m or 5m; all: the start"
     )
     every: float = Field(
-        default=1.0, ge=0.2, le=3600, description="live, time between updates of the display, s"
+        default=1.0, ge=0.2, le=3600, description="seconds between updates of the display, if live"
     )
     pace: float | None = Field(
         default=None, gt=0, description="play traces, at this multiple of their speed"

@@ -92,7 +92,7 @@ def from_requests(requests: Sequence[Mapping[str, Any]]) -> pa.Table:
             )
         for history in filter(None, map(request.get, ("history", "name_history"))):
             if not (isinstance(history, bytes) and len(history) == HISTORY_BYTES):
-                raise ValueError(f"request {index} has no history of {HISTORY_BYTES} bytes")
+                raise ValueError(f"request {index}: history: expected {HISTORY_BYTES} bytes")
     return _creates({name: [r.get(name) for r in requests] for name in CREATES.names})
 
 

@@ -127,7 +127,7 @@ class Places(Strict):
 
     before: Path = Field(
         default=Path("/var/lib/birthmark/f2fs"),
-        description="folder of the lists' backups",
+        description="folder for the lists as they were before the first change",
     )
     kernel: Path = Field(
         default=Path("/sys/fs/f2fs"),

@@ -121,7 +121,7 @@ class TrainedModel:
         models (None: in this process); the models do not depend on it.
 
         ``estimators`` are further kinds by name: scikit-learn classifiers with ``predict_proba``,
-        or ``predictor.models.estimators.Estimator``. They see the rows of
+        or ``predictor.models.estimators.estimator.Estimator``. They see the rows of
         ``predictor.models.estimators.set``, and learn each predicate alone.
         """
         learner = learner or LocalLearner()
@@ -255,7 +255,7 @@ class TrainedModel:
         return sorted(rules.to_pylist(), key=self._error_reduction, reverse=True)
 
     def error_reducing_rules(self, kind: str, point: Point = ACCURATE) -> list[dict[str, Any]]:
-        """Return the rules that reduce the errors of the majority answer, the best first."""
+        """Return the rules that err less often than the majority answer, the best first."""
         rules = self.by_error_reduction(self.rules(kind, point))
         return [rule for rule in rules if self._error_reduction(rule) > 0]
 

@@ -117,8 +117,8 @@ class Settings(Strict):
     )
     follow: Path | None = Field(
         default=None,
-        description="folder, file or pipe for a follower, restarted when it fails; needs --followed"
-        " and --history",
+        description="source of traffic for a follower that the service runs and restarts: a folder,"
+        " file or pipe; needs --followed and --history",
     )
     followed: Path | None = Field(default=None, description="directory for the follower's datasets")
     poll_seconds: float = Field(

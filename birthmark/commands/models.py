@@ -126,7 +126,7 @@ def pin(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Publish a version, and no other until it is unpinned."""
+    """Publish a version, and keep it published until it is unpinned."""
     stored = stored_registry(place.registry)
     if off and version is not None:
         raise typer.BadParameter("no version is expected with it", param_hint="--off")

@@ -30,7 +30,8 @@ app = typer.Typer(
 )
 
 _TABLE = Annotated[
-    str, typer.Argument(metavar="TABLE", help="counts, as Parquet or CSV; - is stdin")
+    str,
+    typer.Argument(metavar="TABLE", help="counts of a scan, as Parquet or CSV; - is stdin"),
 ]
 _Out = Annotated[Output, Options()]
 

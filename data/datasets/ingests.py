@@ -119,7 +119,7 @@ def _take_back(path: Path, dataset: Path) -> None:
 def _there(directory: Path, name: str, number: str) -> Path:
     path = directory / name
     if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file: {FOLDER}/{number}.json names it")
+        raise FileNotFoundError(f"{path}: missing, although {FOLDER}/{number}.json lists it")
     return path
 
 

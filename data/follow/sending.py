@@ -239,7 +239,7 @@ def _trusted(url: str, certificates: Path | None) -> ssl.SSLContext | bool:
     try:
         return ssl.create_default_context(cafile=certificates)
     except OSError as error:
-        raise ValueError(f"{certificates}: expected certificates, PEM: {error}") from error
+        raise ValueError(f"{certificates}: expected certificates in PEM: {error}") from error
 
 
 def _error(response: httpx.Response) -> dict[str, Any]:

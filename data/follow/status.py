@@ -87,7 +87,7 @@ class Status:
 
     @property
     def unread(self) -> str | None:
-        """The unreadable part of the traffic (`data.traces.unread.sentence`)."""
+        """A sentence on traffic that could not be read (`data.traces.unread.sentence`)."""
         return unread.sentence(self.counts.get("capture", {}))
 
     @property

@@ -65,7 +65,8 @@ def build(
 
     ``operations`` are batches of the operations table, in about the order of the replies. Each
     pair holds rows of `data.schema.FILES` and of `data.schema.NAMES`; one of the two may be empty.
-    About ``max_live`` lives stay in memory, at some 360 bytes each; those idle
+    About ``max_live`` lives stay in memory, at some 360 bytes each; those idle longest wait in a
+    temporary file until an operation names them again, which changes no row. Raises
     ``ValueError`` if a column is missing or of another type, ``OSError`` if the temporary file
     cannot be used.
     """

@@ -56,7 +56,7 @@ class Stage(Scratch):
         self._firsts: list[int] = []
 
     def take(self, counter: ScanCounter, last: bool = False) -> None:
-        """Take the rows of finished periods, when there are enough or all are finished."""
+        """Take the rows of finished periods, once there are ``ROWS`` or it is the last time."""
         if counter.rows >= ROWS or last:
             self.add(counter.take())
         if last:
@@ -75,5 +75,5 @@ class Stage(Scratch):
             yield from piece.batches()
 
     def pieces(self) -> list[Piece]:
-        """Return the rows in the pieces in which they were added."""
+        """Return the rows, in a piece for each call of ``add``."""
         return row_groups(self.read(), self._firsts)

@@ -109,11 +109,11 @@ def over_time(
 
 
 def overlaid(whole: Plotted, over: int, zone: tzinfo = UTC) -> Plotted:
-    """Overlay the days, or other stretches, of a plot's only line.
+    """Cut a plot's only line into periods, such as days, and draw them over each other.
 
     Args:
         whole: one line over the whole time.
-        over: the length of a stretch, µs; one begins at midnight.
+        over: the length of a period, µs, counted from midnight.
         zone: the time zone of midnight.
 
     Raises:

@@ -91,7 +91,7 @@ def zone(name: str) -> tzinfo:
     """Return a time zone.
 
     Raises:
-        ValueError: this machine does not know it.
+        ValueError: the database of time zones does not have it.
     """
     try:
         return UTC if name == "UTC" else ZoneInfo(name)

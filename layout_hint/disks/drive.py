@@ -63,9 +63,9 @@ class Buffer(Strict):
     zero_latency_writes: bool = Field(description="write a track's sectors in the order they pass")
     read_hits_on_writes: bool = Field(description="reads hit written data")
     combine_writes: bool = Field(
-        description="a write shares the segment of one that waits for the medium right before it"
+        description="a sequential write joins the segment of the waiting write before it"
     )
-    fast_writes: bool = Field(description="a write is done once it is in the buffer")
+    fast_writes: bool = Field(description="a write completes once it is in the buffer")
 
 
 class WriteCache(Strict):
@@ -75,7 +75,7 @@ class WriteCache(Strict):
     runs: Count = Field(description="most runs of sectors")
     high_sectors: Sectors = Field(description="with more it writes whenever the arm is free")
     low_sectors: Sectors = Field(description="with so many it stops")
-    idle_ms: Time = Field(description="without a request, after which it writes all")
+    idle_ms: Time = Field(description="of idling, after which all is written")
     order: Literal["arrival", "nearest"] = Field(description="by arrival, or by least access time")
 
 
@@ -85,7 +85,7 @@ class Zone(Strict):
     first_cylinder: Count = Field(description="the outermost")
     last_cylinder: Count = Field(description="the innermost")
     sectors: Count = Field(description="in each track")
-    offset: Count = Field(description="that the first one begins after the index mark")
+    offset: Count = Field(description="from the index mark to the first sector of the zone")
     empty: Sectors = Field(description="at the beginning that no host can address")
     track_skew: Count = Field(description="that a track begins after the one before")
     cylinder_skew: Count = Field(description="that a cylinder begins after the track before")
@@ -106,10 +106,12 @@ class Drive(Strict):
     heads: Count
     cylinders: Count
     mapping: Literal["ascending", "serpentine"] = Field(
-        description="order of a cylinder's tracks: by head, or in every second cylinder backwards"
+        description="order of a cylinder's tracks: by head, or backwards in every other cylinder"
     )
     head_switch_ms: Time
-    write_settle_ms: Time = Field(description="longer before a write, after the arm or head moved")
+    write_settle_ms: Time = Field(
+        description="more to settle before a write, after a move of arm or head"
+    )
     bus_ms_per_sector: Time = Field(description="between drive and host")
     seek: list[tuple[Count, Time]] = Field(description="cylinders, rising from 1, and time to read")
     write_seek: list[tuple[Count, Time]] = Field(

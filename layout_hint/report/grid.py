@@ -15,7 +15,7 @@ NONE = Text("–", "dim")
 
 
 def grid(title: str, first: str, *headings: str) -> Table:
-    """Return a table without rows, its first column of words; title and headings may have lines."""
+    """Return an empty table: a column of text, and others aligned right."""
     words = Text(title, "table.title")
     table = Table(title=words, title_justify="left", caption_justify="left", box=box.SIMPLE_HEAD)
     table.padding = (0, 1, 0, 0)
@@ -42,7 +42,7 @@ _WORDS = {"day": "Day", "state": "State", "mode": "Mode", "nvram": "NVRAM"}
 
 
 def table(rows: pa.Table, axes: Sequence[str]) -> Table:
-    """Return a row for each result: writes in the region, the best possible, and time saved.
+    """Return a table of results: writes in the region, the best possible, and time saved.
 
     Columns for day, state, mode and memory appear only if they differ.
     """

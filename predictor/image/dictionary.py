@@ -33,7 +33,7 @@ def write_dictionary(writer: Writer, entries: Iterable[Entry], finds: int) -> li
     entries = sorted(entries)
     longest = max((len(text) for _, text, _ in entries), default=0)
     if longest > _LONGEST:
-        raise ValueError(f"a text of {longest} bytes: an image has room for {_LONGEST}")
+        raise ValueError(f"a text of {longest} bytes: an image holds {_LONGEST} at most")
     buckets = 1 << max(len(entries) - 1, 0).bit_length()
     seed, hashes = _spread(entries, buckets)
     bucket = hashes & np.uint32(buckets - 1)

@@ -154,7 +154,7 @@ def _nodes(tree: ByteTree, used: Ints) -> Ints:
     """Return the nodes of a tree, each a number: the root, then the children of each split."""
     splits = len(tree.feature)
     if (most := max(2 * splits + 1, len(tree.scores))) > _TREE_SIZE:
-        raise ValueError(f"a tree of {most} nodes or leaves: an image has room for {_TREE_SIZE}")
+        raise ValueError(f"a tree of {most} nodes or leaves: an image holds {_TREE_SIZE} at most")
     if np.any(tree.threshold == _LEAF):
         raise ValueError(f"a threshold of {_LEAF}, which no byte is above")
     child = np.append(0, tree.children)  # treats the root as a child
@@ -176,4 +176,4 @@ def _height(tree: ByteTree) -> int:
         if np.array_equal(own, heights[: len(own)]):
             return int(own[0])
         heights[: len(own)] = own
-    raise ValueError(f"a tree of more than {_TREE_HEIGHT} levels: an image has room for no more")
+    raise ValueError(f"a tree of more levels than the {_TREE_HEIGHT} that an image holds")

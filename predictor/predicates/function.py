@@ -26,7 +26,7 @@ class Function:
     """The rule of a predicate that a function of a table of lives decides.
 
     It returns an Arrow array, a Series, an array or a list of booleans, null (None) for unknown.
-    For lives that go on (``predictor.predicates.rules.GOES_ON``) the answer is unknown.
+    For lives that have not ended (``predictor.predicates.rules.GOES_ON``) the answer is unknown.
     """
 
     function: Answering

@@ -39,7 +39,7 @@ class Places(Strict):
 
 
 class Pace(Strict):
-    """Timing of requests in milliseconds: medians with deviations of the logarithm."""
+    """Times of requests, ms: lognormal, by the median and the logarithm's standard deviation."""
 
     service_ms: Time = Field(description="of the traced drive, plus half as much for each request")
     think_ms: LogNormal = Field(description="between requests of an episode")
@@ -50,7 +50,9 @@ class Pace(Strict):
     together: float = Field(
         ge=0, le=0.99, description="of episodes that overlap one of another process"
     )
-    alike_beside: Share = Field(description="of these with the same direction as the first")
+    alike_beside: Share = Field(
+        description="of overlapping episodes, in the direction of the first"
+    )
     asynchronous_reads: Share = Field(
         description="of reads that the next request does not wait for"
     )

@@ -39,7 +39,7 @@ class Run(Strict):
     """How older files are read or written: sequentially, in transfers of a size."""
 
     length: float = Field(gt=0, description="mean operations in a run")
-    sizes: list[int] = Field(description="bytes of a transfer")
+    sizes: list[int] = Field(description="sizes of transfers, bytes")
     shares: list[float] = Field(description="of the runs with each size")
 
 
@@ -59,7 +59,7 @@ class Kind(Strict):
 class FileClass(Strict):
     """A class of created files: alike in their names and futures."""
 
-    name: str = Field(description="pattern; see research.workloads.naming")
+    name: str = Field(description="pattern of the name; see research.workloads.naming")
     share: float = Field(gt=0, description="percent of the files created")
     directory: str = "home"
     lock: str | None = Field(default=None, description="the name that a lock file is linked to")

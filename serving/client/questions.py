@@ -53,7 +53,7 @@ class Prediction:
     """The prediction for a file; without an answer, no to everything.
 
     `model`, `kind` and `point` describe the model; without an answer they are None, and `why` is
-    the reason. `told` is the history scope (``features.HISTORY_SCOPES``). `warnings` name values
+    the reason. `told` is the history scope (``features.history_scope``). `warnings` name values
     that are probably mistakes, such as a mode of 600, which is decimal.
     """
 

@@ -57,7 +57,7 @@ class Acceptor:
     def check(self) -> None:
         """Report the active connections to the thread, and count those that it refused."""
         self._native.set_active_connections(len(self._limits.open) + len(self._limits.handshakes))
-        self._limits.shed(self._native.take_refused())
+        self._limits.count_shed(self._native.take_refused())
 
     def close(self) -> None:
         """Stop accepting connections; answer those that have sent something already."""
@@ -68,7 +68,7 @@ class Acceptor:
             READY * self._limits.settings.max_requests
         ):
             Handshake(descriptor, address, self._make, self._limits, self._context)
-        self._limits.shed(self._native.take_refused())
+        self._limits.count_shed(self._native.take_refused())
         self._native.close()
 
     async def wait_closed(self) -> None:

@@ -128,7 +128,7 @@ class Connection(Parsing):
     def _shed(self) -> None:
         """Answer a request with 503 at once; do not read its body."""
         self._shed_now = True
-        self.limits.shed(1)
+        self.limits.count_shed(1)
         plain = not self.expect_100_continue and self.parser.get_method() != b"HEAD"
         keep = plain and self._keeps_alive()
         self.transport.write(self.limits.busy[keep])

@@ -110,7 +110,7 @@ class Limits:
 
     - `connections`: the most of `open` connections and pending `handshakes` together; further ones
       wait in the `acceptor`.
-    - `shed`: called with the number of requests or connections that were refused.
+    - `count_shed`: called with the number of requests or connections that were refused.
     - `idle`: open connections without a request, oldest first.
     - `sending`: connections whose request is not complete yet, oldest first.
     - `requests`: requests in progress, at most `Settings.max_requests`.
@@ -122,7 +122,7 @@ class Limits:
 
     settings: Settings
     connections: int
-    shed: Callable[[int], None]
+    count_shed: Callable[[int], None]
     open: set[Any] = field(default_factory=set)
     idle: dict[Any, None] = field(default_factory=dict)
     handshakes: Handshakes = field(init=False)
@@ -168,7 +168,7 @@ class Limits:
 
     def overloaded(self, what: str) -> ApiError:
         """Count a request that exceeds a limit, and return its error."""
-        self.shed(1)
+        self.count_shed(1)
         return _overloaded(what)
 
     def check_queue_time(self, queued: float) -> None:

@@ -92,8 +92,8 @@ class Live(TypedDict):
 class AnsweredBy(TypedDict):
     """The version, kind and operating point of the model that made these predictions.
 
-    `live` is present if the service has a live history. `warnings` are the first eight for values
-    that are probably mistakes, such as a mode whose decimal digits were meant in octal.
+    `live` is present if the service has a live history. `warnings` are at most eight, each
+    about a probable mistake, such as a decimal mode that was meant in octal.
     """
 
     model: str

@@ -26,8 +26,8 @@ class Sample:
 
     `buckets` are requests by the `ends` of the histogram's buckets; `counts` are the answers no and
     yes of each of `keys`. Samples share `ends` and `keys`. `scopes` are the creates answered, in
-    the order of ``features.HISTORY_SCOPES``. `operations` are those of the live history's follower,
-    None without one.
+    the order of ``features.history_scope.HISTORY_SCOPES``. `operations` are those of the live
+    history's follower, None without one.
     """
 
     until: datetime

@@ -84,7 +84,7 @@ class Server(Strict):
     drive: str | None = Field(
         default=None, description="a drive with an arm, in place of the times of reads and writes"
     )
-    layout_hint: Policy = Field(default="Default", description="hints that files lie by")
+    layout_hint: Policy = Field(default="Default", description="policy whose hints place the files")
     region: int = Field(
         default=REGION, ge=1 << 20, le=64 << 20, description="bytes for what is hot"
     )

@@ -45,7 +45,7 @@ class Change(Strict):
     """Settings of a server: the known ones, or those that a variant changes."""
 
     threads: int | None = Field(default=None, ge=1, le=65_536, description="threads (nfsd)")
-    processors: int | None = Field(default=None, ge=1, le=4096, description="processors")
+    processors: int | None = Field(default=None, ge=1, le=4096, description="number of processors")
     in_turn: bool | None = Field(
         default=None, description="calls of a connection are worked on one at a time"
     )
@@ -62,11 +62,13 @@ class Change(Strict):
         default=None, description="entries/probes of the table of files; of policies that count"
     )
     write_buffer: Size | None = Field(default=None, ge=0, description="NVRAM")
-    changes_to_disk: bool | None = Field(default=None, description="names change on disk at once")
+    changes_to_disk: bool | None = Field(
+        default=None, description="changes of names are on disk before the reply"
+    )
     locks: bool | None = Field(
         default=None, description="a writer has exclusive access to the file"
     )
-    disks: int | None = Field(default=None, ge=1, le=1000, description="disks, striped")
+    disks: int | None = Field(default=None, ge=1, le=1000, description="number of striped disks")
     stripe: Size | None = Field(
         default=None, ge=4096, description="bytes on a disk before the next"
     )

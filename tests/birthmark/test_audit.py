@@ -363,7 +363,7 @@ def test_without_a_log_or_files_an_audit_is_refused(
         audit(registry, days[1], tmp_path / "none")
     (tmp_path / "empty" / "ingests").mkdir(parents=True)
     (tmp_path / "log").mkdir()
-    with pytest.raises(ValueError, match="expected files, found none"):
+    with pytest.raises(ValueError, match="expected a files table with rows, found none"):
         audit(registry, tmp_path / "empty", tmp_path / "log")
 
 

@@ -127,8 +127,8 @@ def test_missing_members_of_a_request_are_null():
         ({"name": b"a", "mode": -1}, "mode: .*uint32"),
         ({"name": b"a", "uid": "root"}, "uid: .*uint32"),
         ({"name": 7}, "name: .*binary"),
-        ({"name": b"a", "history": b"a"}, f"request 1 has no history of {HISTORY_BYTES} bytes"),
-        ({"name": b"a", "history": 7}, f"request 1 has no history of {HISTORY_BYTES} bytes"),
+        ({"name": b"a", "history": b"a"}, f"request 1: history: expected {HISTORY_BYTES} bytes"),
+        ({"name": b"a", "history": 7}, f"request 1: history: expected {HISTORY_BYTES} bytes"),
     ],
 )
 def test_a_bad_request_is_named(request_, message):

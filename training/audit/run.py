@@ -153,7 +153,7 @@ def audit(
     joining = joining or Matching().joining()
     files, names, _ = without_loss(read_files(dataset), read_names(dataset), leave_out)
     if not len(files):
-        raise ValueError(f"{dataset}: expected files, found none")
+        raise ValueError(f"{dataset}: expected a files table with rows, found none")
     since = pc.min(files["first_seen"]).as_py()
     until = pc.max(files["observed_until"]).as_py()
     # Links and renames make names, too, but are not predicted.

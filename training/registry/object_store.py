@@ -203,7 +203,7 @@ class RemoteStorage:
         content = self.read(f"versions/{version}/{name}")
         if content is None:
             place = self.at(f"versions/{version}/{name}")
-            raise RegistryError(f"{place}: expected a part of {version}, found nothing")
+            raise RegistryError(f"{place}: missing, a part of {version}")
         (staged / name).parent.mkdir(parents=True, exist_ok=True)
         (staged / name).write_bytes(content)
 

@@ -212,7 +212,7 @@ def of_nights(nights: Sequence[Night], to_do: Iterable[str]) -> Verdict:
 
 
 def named(rows: Iterable[Row]) -> str:
-    """Return the predicates of rows in words, with the first few by name."""
+    """List the predicates of rows: the first ``FEW`` by name, then how many more."""
     keys = [key_of(row) for row in rows]
     shown = [*keys[:FEW], f"{len(keys) - FEW} more"] if len(keys) > FEW else keys
     return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))

@@ -9,7 +9,7 @@ use super::words::Words;
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_learn::history::{Create, Namer, Names, Subject, BYTES, BYTES_PER_KEY};
 
-/// A client's name of a create's directory.
+/// How a client identifies the directory of a create.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place<'a> {
     /// None.
@@ -86,7 +86,7 @@ impl Lookup {
         history.look(|view| question.answer(view, seen))
     }
 
-    /// The lookup of a create.
+    /// Prepares the lookup for a create.
     pub fn question(&mut self, asked: &Asked) -> Question {
         let Asked { name, place, dir_name, mode, uid, client, time } = *asked;
         let (dir_fh, alias) = match place {

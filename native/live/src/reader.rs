@@ -118,7 +118,7 @@ impl<W: Words> Reader<W> {
         self.look(|view| view.facts())
     }
 
-    /// Replaces `Busy` by `Stale` if an update takes too long: its writer is dead.
+    /// Returns `Stale` in place of `Busy` if an update takes too long: its writer has died.
     pub fn instead_of_busy<T>(
         &self,
         looked: Result<T, StaleReason>,

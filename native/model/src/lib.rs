@@ -142,7 +142,7 @@ impl Model {
 
     /// The consistent answers about each predicate, with probabilities.
     ///
-    /// A model without probabilities answers yes where the bit is set, else no.
+    /// A model without probabilities answers yes where its image does, else no.
     pub fn answer(&self, create: &Create) -> Vec<ThreeWayAnswer> {
         let Some(levels) = &self.levels else {
             let answers = self.image.lookup(create);

@@ -12,7 +12,7 @@ pub struct Format {
     pub word: &'static str,
     /// Its name for errors.
     pub name: &'static str,
-    /// The number of first bytes that identify it, if the trace has them.
+    /// How many bytes of the beginning `begins` needs.
     pub first: usize,
     /// Whether a trace with this beginning has this format, and no other.
     pub begins: fn(&[u8]) -> bool,

@@ -170,7 +170,7 @@ def as_rules(key: str, rules: pa.Table) -> pa.Table:
 
 
 def stored(rules: pa.Schema) -> pa.Schema:
-    """Return the schema of a file of the ``rules`` of every predicate."""
+    """Return the schema of the file that holds the ``rules`` of all predicates."""
     return pa.schema([pa.field("predicate", WORD, nullable=False), *rules])
 
 

@@ -29,7 +29,7 @@ class Receiver(asyncio.Protocol):
 
 
 def limits(**settings: Any) -> Limits:
-    return Limits(Settings(**settings), connections=100, shed=lambda requests: None)
+    return Limits(Settings(**settings), connections=100, count_shed=lambda requests: None)
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -18,9 +18,9 @@ pub(super) fn room(geometry: &Geometry, average: &Average) -> Room {
     }
 }
 
-/// After the block before. The first block of a section goes to the data part of the file's group,
+/// Returns the preferred address of a block: behind the block before. The first block of a section goes to the data part of the file's group,
 /// or for a directory to the metadata part; of a long file, to the next group with at least average
-/// space. The first block behind the first indirect one follows that (`ffs_blkpref_ufs2`).
+/// space. The first block behind the first indirect block follows the latter (`ffs_blkpref_ufs2`).
 pub(super) fn block(volume: &Volume, file: &File, wanted: &Wanted) -> Option<u32> {
     let geometry = &volume.geometry;
     let (own, frag) = (geometry.inode_group(wanted.inode), geometry.frag());

@@ -170,8 +170,8 @@ impl Follow {
         self.gather = time.max(PATIENCE);
     }
 
-    /// What came since the last time; waits for it, but no longer than [`PATIENCE`] and the time
-    /// for which rows are gathered, unless there is only damage.
+    /// Returns what came since the last call. Waits for it no longer than [`PATIENCE`] and the time
+    /// for which rows are gathered, unless all that comes is damaged.
     ///
     /// # Errors
     ///

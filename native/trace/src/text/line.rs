@@ -28,7 +28,7 @@ pub struct Line<'a> {
     pub status: Option<u32>,
     /// The keys and values, and the trailer.
     pub words: Words<'a>,
-    /// The form of the head.
+    /// How the head of the line was printed.
     pub form: Form,
     /// Whether the form and the values are enough to print it again.
     pub plain: bool,

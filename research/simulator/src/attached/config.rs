@@ -48,9 +48,9 @@ pub struct Costs {
     pub manager_miss: f64,
     /// Instructions of the file manager to find a chunk's disk and to send it a message.
     pub forward: f64,
-    /// Instructions of a disk for a block in its cache.
+    /// Instructions that a disk executes for a block in its cache.
     pub disk_hit: f64,
-    /// Instructions of a disk for a block outside its cache.
+    /// Instructions that a disk executes for a block that misses its cache.
     pub disk_miss: f64,
     /// Instructions to send an answer, or to receive written data, over the clients' network.
     pub reply: Priced,

@@ -7,7 +7,7 @@
 use super::call::{Call, Class};
 use super::per_file::PerFile;
 
-/// The distance of a block that was not touched before.
+/// The reuse distance of a first access.
 pub const FIRST: u64 = u64::MAX;
 
 /// Blocks in the order of their last touch.

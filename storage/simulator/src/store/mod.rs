@@ -39,7 +39,7 @@ pub enum StoreEvent {
 /// A task whose block is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// The task.
+    /// The index of the task.
     pub task: usize,
     /// Its waiting times.
     pub parts: Parts,
