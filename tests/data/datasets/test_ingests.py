@@ -123,8 +123,6 @@ def test_a_file_that_is_gone_is_named(days: list[Path], tmp_path: Path) -> None:
     gone.unlink()
     expected = rf"{gone}: missing, although ingests/0001\.json lists it"
     with pytest.raises(FileNotFoundError, match=expected):
-        FileNotFoundError, match=rf"{gone}: .*missing, although ingests/0001\.json lists it"
-    ):
         read_table(tmp_path / "out", "operations")
     assert read_table(tmp_path / "out", "names").num_rows == 1
 
