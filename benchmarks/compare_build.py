@@ -74,10 +74,13 @@ def build(commit: Commit, scratch: Path) -> Build:
 
 
 def checkout(commit: Commit, folder: Path) -> None:
-    """Write a commit's files into a folder."""
+    """Write a commit's files into a folder, dated now.
+
+    By the date of the commit, cargo would take what it built of an earlier one for up to date.
+    """
     folder.mkdir(exist_ok=True)
     archive = subprocess.run(["git", "archive", commit.hash], cwd=ROOT, check=True, stdout=-1)
-    subprocess.run(["tar", "-x"], cwd=folder, check=True, input=archive.stdout)
+    subprocess.run(["tar", "-x", "--touch"], cwd=folder, check=True, input=archive.stdout)
 
 
 def run(command: Sequence[object], built: Build, more: dict[str, str] | None = None) -> None:

@@ -95,6 +95,21 @@ def test_a_follower_that_is_stopped_after_the_source_has_ended_has_ended_with_it
     assert rows(*hours(out)) == expected
 
 
+def test_what_comes_after_an_end_is_followed_and_nothing_is_counted_twice(
+    whole: Path, expected: Rows, tmp_path: Path
+) -> None:
+    out, captures = tmp_path / "out", tmp_path / "captures"
+    pieces = split(whole / "whole.pcap", tmp_path / "pieces", [101] * 30)
+    captures.mkdir()
+    for some in (pieces[:12], pieces[12:20], pieces[20:]):
+        for piece in some:
+            (captures / piece.name).write_bytes(piece.read_bytes())
+        follow(captures, out, SETTINGS)
+    assert operations(out) == sum(expected["operations"].values())
+    calls = (read_table(path, "loss")["calls"].to_pylist() for path in hours(out))
+    assert sum(map(sum, calls)) == operations(out)
+
+
 def test_input_that_cannot_be_read_again_is_reported(
     expected: Rows, folder: Path, tmp_path: Path
 ) -> None:

@@ -50,7 +50,7 @@ pub struct Place {
 /// Where files that were followed before are followed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resume {
-    /// From here on they are read, so that it is known what goes on…
+    /// From here on they are read, so that it is known what goes on; nothing, if the trace was over…
     pub from: Place,
     /// … and from here on pieces are given,
     pub until: Place,
@@ -264,8 +264,13 @@ impl Follow {
 
     fn begin(&mut self, mut input: Input, place: Place) -> Result<(), TraceError> {
         let file = place.file.clone();
+        let is_of = |place: &Place, of: &Place| of.began == place.began && !file.is_empty();
         let missed = match &self.resume {
-            Some(resume) if resume.until.began == place.began && !file.is_empty() => {
+            Some(resume) if is_of(&place, &resume.until) && resume.from == resume.until => {
+                self.resume = None; // nothing is read again
+                None
+            }
+            Some(resume) if is_of(&place, &resume.until) => {
                 input.pause_at(resume.until.offset);
                 None
             }
