@@ -97,7 +97,7 @@ def test_a_commit_is_found_by_any_name_and_refused_by_none() -> None:
 
 def test_a_checkout_has_the_files_of_the_commit_dated_now(tmp_path: Path) -> None:
     earlier = tmp_path.stat().st_mtime
-    checkout(Commit.named("HEAD~1"), tmp_path / "of")
+    checkout(Commit.named("HEAD"), tmp_path / "of")
     assert (tmp_path / "of/pyproject.toml").stat().st_mtime >= earlier
     assert not (tmp_path / "of/.git").exists()
 
