@@ -116,6 +116,14 @@ def test_all_packages_are_looked_at(graph: ImportGraph) -> None:
     assert rooms(graph).keys() >= {"birthmark.data.scan", "birthmark.data.schema"}
 
 
+def test_no_module_imports_itself(graph: ImportGraph) -> None:
+    assert [
+        each
+        for each in sorted(graph.modules)
+        if graph.direct_import_exists(importer=each, imported=each)
+    ] == []
+
+
 def test_no_circle_of_dependencies_crosses_a_crate() -> None:
     found = crates()
     assert "birthmark-hintd" in found

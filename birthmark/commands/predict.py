@@ -76,7 +76,6 @@ def _predict(files: Files, published: Settings, as_json: bool) -> None:
 
 def _explain(files: Files, published: Settings, names: list[str], as_json: bool) -> None:
     """Print the answers about files with their evidence."""
-    from birthmark.commands.predict import draw
     from birthmark.serving.answers.json_answers import explain_list
 
     response = explain_list(_model(published), files)

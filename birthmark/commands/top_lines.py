@@ -31,7 +31,7 @@ def write(text: str) -> None:
 
 
 def begin(marks: Sequence[Mark]) -> None:
-    """Write the headings of the columns."""
+    """Write the marks of generated traces, and the headings of the columns."""
     for mark in marks:
         write(comment(mark).decode())
     write(HEAD)

@@ -19,8 +19,10 @@ def at_rate(traces: Sequence[Path], rate: float, into: Path) -> list[Path]:
     for entry in entry_points(group=GROUP, name="at_rate"):
         try:
             regenerate = entry.load()
-        except ModuleNotFoundError:
-            continue  # a checkout without the folder `research`
+        except ModuleNotFoundError as error:
+            if not entry.module.startswith(str(error.name)):
+                raise  # it is there, and something that it needs is not
+            continue  # as in a checkout without the folder `research`
         regenerated: list[Path] = regenerate(traces, rate, into)
         return regenerated
     raise ValueError(

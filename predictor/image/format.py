@@ -160,7 +160,7 @@ class ScopedSection:
     kind: ClassVar[int] = BM_SECTION_SCOPED
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        """Add the section; see ``predictor.image.format.Section``."""
+        """Add the section; see ``Section``."""
         offset = self.section.write(writer, places)
         size = 8 * -(-len(places) // 64)
         masks = [sum(1 << places[key] for key in keys) for keys in self.answered]

@@ -27,6 +27,15 @@ def test_the_package_that_generates_traces_regenerates_them(
     assert at_rate([Path("trace")], 0.5, Path("out")) == [Path("out/0.5-trace")]
 
 
+def test_what_a_package_that_generates_traces_lacks_is_named(
+    installed: Path, tmp_path: Path
+) -> None:
+    installed.write_text(f"[{GROUP}]\nat_rate = half_a_generator:regenerate\n")
+    (tmp_path / "half_a_generator.py").write_text("import no_such_library\n")
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        at_rate([Path("trace")], 0.5, Path("out"))
+
+
 @pytest.mark.parametrize("points", ["", f"[{GROUP}]\nat_rate = no_such_package:at_rate\n"])
 def test_without_such_a_package_one_sentence_says_what_to_do(installed: Path, points: str) -> None:
     installed.write_text(points)
