@@ -33,10 +33,14 @@
 	'B', 'M', 'I', 'M', 'A', 'G', 'E', '\n'
 
 /* The format's version and limits. */
-#define	BM_VERSION		3U	/* of the format */
+#define	BM_VERSION		4U	/* of the format */
 #define	BM_PREDICATES_MAX	256U
 #define	BM_WORDS_MAX		4U	/* 64 predicates to a word */
 #define	BM_SECTIONS_MAX		16U
+#define	BM_GROUPS_MAX		256U
+#define	BM_ASSIGNMENTS_MAX	65536U	/* of a group of related predicates */
+#define	BM_NEVER		0xffffU	/* cut that no score reaches */
+#define	BM_PROBABILITY_STEPS	10000U	/* of a level's probability; 0 is unknown */
 #define	BM_FEATURES_MAX		256U	/* of a section of forests: numbered by a byte */
 #define	BM_TREES_MAX		256U	/* of a forest: sums fit 16 bits */
 #define	BM_TREE_SIZE_MAX	0xffffU	/* of a forest: nodes of a tree */
@@ -56,13 +60,20 @@
 #define	BM_AT_SIZE		12U	/* bytes of the image */
 #define	BM_AT_CHECKSUM		16U	/* CRC-32 of all other bytes */
 #define	BM_AT_PREDICATES	20U	/* how many there are */
-#define	BM_AT_KEYS		24U	/* offset of their keys */
+#define	BM_AT_PREDICATE_ROWS	24U	/* offset of the predicates */
 #define	BM_AT_SECTIONS		28U	/* how many there are */
 #define	BM_AT_STEPS		32U	/* of a lookup, at most */
-#define	BM_AT_ZERO		36U
-#define	BM_HEADER_SIZE		40U	/* bytes; then the directory of sections */
-#define	BM_SECTION_ENTRY	8U	/* bytes: kind, offset */
-#define	BM_KEY_ENTRY		8U	/* bytes: offset, length, marks */
+#define	BM_AT_POINT		36U	/* operating point of a lookup */
+#define	BM_AT_GROUPS		40U	/* how many there are, of related predicates */
+#define	BM_AT_GROUP_ROWS	44U	/* offset of the groups */
+#define	BM_HEADER_SIZE		48U	/* bytes; then the directory of sections */
+#define	BM_SECTION_ENTRY	16U	/* bytes: kind, offset, offset of masks, zero */
+#define	BM_PREDICATE_ENTRY	104U	/* bytes: offset and length of the key, zero, scopes */
+#define	BM_KEY_ENTRY		8U	/* bytes before the scopes of a predicate */
+#define	BM_SCOPE_ENTRY		24U	/* bytes: offset and number of levels, cuts */
+#define	BM_CUTS_ENTRY		8U	/* bytes: yes, sure, no, follows */
+#define	BM_LEVEL_ENTRY		4U	/* bytes: least score, probability */
+#define	BM_GROUP_ENTRY		16U	/* bytes: predicates, assignments */
 
 /* Hashing: FNV-1a. */
 #define	BM_HASH_BASIS		0x811c9dc5U
@@ -121,7 +132,7 @@ enum bm_source {
 	BM_SOURCES = 4
 };
 
-/* Scopes of a history: thresholds of forests have this order. */
+/* Scopes of a history, in the order of masks and cuts. */
 enum bm_history_scope {
 	BM_SCOPE_DIRECTORY = 0,	/* of files in its directory, by its user, of its name */
 	BM_SCOPE_CALLER = 1,	/* of files by its user, of its name */
@@ -167,12 +178,18 @@ enum bm_value {
 	BM_VALUES = 6
 };
 
+/* The operating points. */
+enum bm_point {
+	BM_ACCURATE = 0,
+	BM_BOUNDED = 1,
+	BM_POINTS = 2
+};
+
 /* The kinds of sections. */
 enum bm_section {
 	BM_SECTION_RULES = 1,
 	BM_SECTION_TREES = 2,
-	BM_SECTION_FOREST = 3,
-	BM_SECTION_SCOPED = 4	/* rules or trees, by history scope */
+	BM_SECTION_FOREST = 3
 };
 
 /* What each status says to people, in their order. */
@@ -248,7 +265,7 @@ static inline const char *
 bm_predicate_key(const void *image, uint32_t i, size_t *len)
 {
 	const uint8_t *base = (const uint8_t *)image;
-	const uint8_t *entry = base + bm_u32(base + BM_AT_KEYS) +
+	const uint8_t *entry = base + bm_u32(base + BM_AT_PREDICATE_ROWS) +
 	    BM_KEY_ENTRY * (size_t)i;
 
 	*len = bm_u16(entry + 4);
@@ -268,7 +285,7 @@ bm_abstains(const void *image, uint32_t i)
 {
 	const uint8_t *base = (const uint8_t *)image;
 
-	return (base[bm_u32(base + BM_AT_KEYS) + BM_KEY_ENTRY * (size_t)i + 6] &
+	return (base[bm_u32(base + BM_AT_PREDICATE_ROWS) + BM_KEY_ENTRY * (size_t)i + 6] &
 	    1);
 }
 
@@ -1085,7 +1102,7 @@ bm_ascend(const uint8_t *numbers, uint32_t count)
 static inline int
 bm_check_predicates(struct bm_image *image)
 {
-	uint32_t i, offset = bm_u32(image->base + BM_AT_KEYS);
+	uint32_t i, offset = bm_u32(image->base + BM_AT_PREDICATE_ROWS);
 	const uint8_t *p;
 
 	if (image->predicates < 1 || image->predicates > BM_PREDICATES_MAX ||

@@ -10,11 +10,18 @@ group! {
     /// The format's version and limits.
     LIMITS: u32 {
         /// of the format
-        VERSION = 3,
+        VERSION = 4,
         PREDICATES_MAX = 256,
         /// 64 predicates to a word
         WORDS_MAX = PREDICATES_MAX / 64,
         SECTIONS_MAX = 16,
+        GROUPS_MAX = 256,
+        /// of a group of related predicates
+        ASSIGNMENTS_MAX = 65536,
+        /// cut that no score reaches
+        NEVER = 0xffff,
+        /// of a level's probability; 0 is unknown
+        PROBABILITY_STEPS = 10000,
         /// of a section of forests: numbered by a byte
         FEATURES_MAX = 256,
         /// of a forest: sums fit 16 bits
@@ -53,19 +60,34 @@ group! {
         AT_CHECKSUM = 16,
         /// how many there are
         AT_PREDICATES = 20,
-        /// offset of their keys
-        AT_KEYS = 24,
+        /// offset of the predicates
+        AT_PREDICATE_ROWS = 24,
         /// how many there are
         AT_SECTIONS = 28,
         /// of a lookup, at most
         AT_STEPS = 32,
-        AT_ZERO = 36,
+        /// operating point of a lookup
+        AT_POINT = 36,
+        /// how many there are, of related predicates
+        AT_GROUPS = 40,
+        /// offset of the groups
+        AT_GROUP_ROWS = 44,
         /// bytes; then the directory of sections
-        HEADER_SIZE = 40,
-        /// bytes: kind, offset
-        SECTION_ENTRY = 8,
-        /// bytes: offset, length, marks
+        HEADER_SIZE = 48,
+        /// bytes: kind, offset, offset of masks, zero
+        SECTION_ENTRY = 16,
+        /// bytes: offset and length of the key, zero, scopes
+        PREDICATE_ENTRY = 104,
+        /// bytes before the scopes of a predicate
         KEY_ENTRY = 8,
+        /// bytes: offset and number of levels, cuts
+        SCOPE_ENTRY = 24,
+        /// bytes: yes, sure, no, follows
+        CUTS_ENTRY = 8,
+        /// bytes: least score, probability
+        LEVEL_ENTRY = 4,
+        /// bytes: predicates, assignments
+        GROUP_ENTRY = 16,
     }
 }
 group! {
@@ -163,7 +185,7 @@ group! {
     }
 }
 group! {
-    /// Scopes of a history: thresholds of forests have this order.
+    /// Scopes of a history, in the order of masks and cuts.
     HISTORY_SCOPES_ENUM = "bm_history_scope": usize {
         /// of files in its directory, by its user, of its name
         SCOPE_DIRECTORY = 0,
@@ -219,18 +241,24 @@ group! {
     }
 }
 group! {
+    /// The operating points.
+    POINT = "bm_point": usize {
+        ACCURATE = 0,
+        BOUNDED = 1,
+        POINTS = 2,
+    }
+}
+group! {
     /// The kinds of sections.
     SECTION = "bm_section": usize {
         SECTION_RULES = 1,
         SECTION_TREES = 2,
         SECTION_FOREST = 3,
-        /// rules or trees, by history scope
-        SECTION_SCOPED = 4,
     }
 }
 
 /// All of it, in the order of the header of C.
-pub const GROUPS: [Group; 13] = [
+pub const GROUPS: [Group; 14] = [
     LIMITS,
     HEADER,
     HASH,
@@ -243,5 +271,6 @@ pub const GROUPS: [Group; 13] = [
     TELLS,
     NAME_NUMBER,
     VALUE,
+    POINT,
     SECTION,
 ];

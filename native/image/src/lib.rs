@@ -127,7 +127,7 @@ impl Image {
     fn read_content(block: &Block) -> Option<Self> {
         let header = block.array(0, 1, format::HEADER_SIZE, 8)?;
         let number = |offset: u32| header.u32(offset as usize);
-        let (predicates, names) = (number(format::AT_PREDICATES), number(format::AT_KEYS));
+        let (predicates, names) = (number(format::AT_PREDICATES), number(format::AT_PREDICATE_ROWS));
         let (sections, steps) = (number(format::AT_SECTIONS), number(format::AT_STEPS));
         if sections > format::SECTIONS_MAX || number(format::AT_ZERO) != 0 {
             return None;
