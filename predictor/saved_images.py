@@ -1,24 +1,21 @@
-"""A trained model's compiled images as files, one per kind of models and operating point."""
+"""The compiled images of a trained model, as files: all predicates, and hints for file systems."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import Hinting, hint_image
-from birthmark.predictor.answers import certainty
-from birthmark.predictor.answers.point import POINTS, Point
-from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import BEST, KINDS
-from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.assignments import Assignments
 
 log = logging.getLogger(__name__)
 
-DIRECTORY = "images"
+IMAGE, HINTS_IMAGE = "model.image", "hints.image"
+"""The files' names."""
 
 
 class Answering(Hinting, Protocol):
@@ -31,83 +28,32 @@ class Answering(Hinting, Protocol):
         """The kinds of models that there are."""
 
 
-def image_name(kind: str, point: Point) -> str:
-    """Return the name of the image that answers all predicates."""
-    return f"{DIRECTORY}/{kind}-{point}.image"
+def kind_of_images(kinds: tuple[str, ...]) -> str | None:
+    """Return the kind of the models in a trained model's images: ``best``, if there are several.
 
-
-def hints_name(kind: str, point: Point) -> str:
-    """Return the name of the image of hints for file systems."""
-    return f"{DIRECTORY}/hints-{kind}-{point}.image"
-
-
-def levels_name(kind: str, point: Point, number: int) -> str:
-    """Return the name of one of the images that give the level of each score.
-
-    Both points share them, except for ``best``, which may choose other models at each.
+    None if no kind of ``kinds`` can be compiled: a user's estimators cannot.
     """
-    models = f"{kind}-{point}" if kind == BEST else kind
-    return f"{DIRECTORY}/{models}-levels-{number}.image"
-
-
-def certainty_name(kind: str, point: Point) -> str:
-    """Return the name of the file that describes the levels (``predictor.answers.certainty``)."""
-    return f"{DIRECTORY}/{kind}-{point}-certainty.json"
+    return next((kind for kind in (BEST, *KINDS) if kind in kinds), None)
 
 
 def save(trained: Answering, directory: Path) -> list[str]:
-    """Write every image that can be compiled; return their names.
+    """Write the images that can be compiled; return their names.
 
-    Left out are models that the format has no room for, hints that were not learned, and a user's
-    estimators.
+    Left out are models that the format has no room for, and hints that were not learned.
     """
-    compiled = [kind for kind in trained.kinds if kind in (*KINDS, BEST)]
-    images = [("", image_name, _image, kind) for kind in compiled]
-    images += [("hint ", hints_name, hint_image, kind) for kind in trained.hints]
+    kind = kind_of_images(trained.kinds)
+    makers: dict[str, Callable[[str], bytes]] = {
+        IMAGE: lambda kind: compile_models(trained.of_kind(kind), assignments=trained.assignments)
+    }
+    if kind in trained.hints:
+        makers[HINTS_IMAGE] = lambda kind: hint_image(trained, kind)
     saved = []
-    (directory / DIRECTORY).mkdir()
-    for prefix, name, make, kind in images:
-        for point in POINTS:
-            try:
-                content = make(trained, kind, point)
-            except ValueError as error:
-                log.warning("no %simage of %s, %s: %s", prefix, kind, point, error)
-                continue
-            (directory / name(kind, point)).write_bytes(content)
-            saved.append(name(kind, point))
-    return [
-        *saved,
-        *(name for kind in compiled for name in _save_levels(trained, kind, directory)),
-    ]
-
-
-def certainties(
-    models: ModelSet[Any], assignments: Iterable[Assignments], point: Point
-) -> list[str]:
-    """Return the level descriptions for each history scope of the models."""
-    scopes = HISTORY_SCOPES if len(models.scopes) > 1 else models.scopes
-    return [certainty.describe(models.points_for(scope), assignments, point) for scope in scopes]
-
-
-def _save_levels(trained: Answering, kind: str, directory: Path) -> list[str]:
-    compiled: dict[int, list[bytes]] = {}
-    parts: dict[str, bytes] = {}
-    for point in POINTS:
-        models = trained.of_kind(kind).at(point)
+    for name, make in makers.items() if kind else ():
         try:
-            images = compiled.get(id(models)) or compile_levels(models)
+            content = make(kind)
         except ValueError as error:
-            log.warning("no images of the levels of %s: %s", kind, error)
-            return []
-        compiled[id(models)] = images
-        parts |= {levels_name(kind, point, number): image for number, image in enumerate(images)}
-        if images:
-            text = f"[{','.join(certainties(models, trained.assignments, point))}]"
-            parts[certainty_name(kind, point)] = text.encode()
-    for name, content in parts.items():
+            log.warning("no %s: %s", name, error)
+            continue
         (directory / name).write_bytes(content)
-    return list(parts)
-
-
-def _image(trained: Answering, kind: str, point: Point) -> bytes:
-    return compile_models(trained.of_kind(kind), point)
+        saved.append(name)
+    return saved

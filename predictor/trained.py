@@ -18,7 +18,7 @@ from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import ThreeWayAnswer
 from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, Point
 from birthmark.predictor.fit.calibration import Holdout, points_from_json
 from birthmark.predictor.fit.learning import Learner, LocalLearner, TrainingSet
 from birthmark.predictor.fit.thresholds import Limits
@@ -26,7 +26,7 @@ from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.estimators.estimator import Estimator, estimators_of, from_json
-from birthmark.predictor.models.kinds import BEST, KINDS, Kind
+from birthmark.predictor.models.kinds import BEST, KINDS, SERVING, Kind
 from birthmark.predictor.models.model_set import (
     Answer,
     ModelSet,
@@ -38,7 +38,9 @@ from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.assignments import Assignments, assignments_of
 from birthmark.predictor.predicates.predicate import Subject
 
-_FORMAT = 4
+_FORMAT = 5
+_READABLE = (4, 5)
+"""The formats that are read: one kind at each operating point, and one at both."""
 _FILE = "model.json"
 _CREATES: Mapping[str, Callable[[pa.Table], pa.Table]] = {
     "file": from_files,
@@ -226,7 +228,7 @@ class TrainedModel:
         ``keys`` (None: all) and ``creates`` are as in ``predict``; predicates ``abstaining`` are
         never a yes.
         """
-        models = self.of_kind(kind).at(point)
+        models = self.of_kind(kind)
         scores = models.scores(creates, keys)
         scope = history_scope_by_predicate(creates, scores)
         return certainty.answer_by_scope(
@@ -324,9 +326,12 @@ class TrainedModel:
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             model.estimators = _read_estimators(content.get("estimators", []))
             saved_kinds: list[str] = content["kinds"]
-            best, hinted_best = content.get("best", {}), content.get("best_hints", {})
-            needed = _needed_kinds(saved_kinds, only, [*best.values(), *hinted_best.values()])
-            chosen, hinted_chosen = _read_best(best), _read_best(hinted_best)
+            chosen, hinted_chosen = (
+                _read_best(content.get(name, {})) for name in ("best", "best_hints")
+            )
+            needed = _needed_kinds(
+                saved_kinds, only, [*chosen[0].values(), *hinted_chosen[0].values()]
+            )
             kinds = {kind: _set_of(kind) for kind in saved_kinds if kind in needed}
             if estimators and only is None:
                 kinds |= {kind: _estimator_set(e) for kind, e in model.estimators.items()}
@@ -365,9 +370,9 @@ def read_description(directory: Path) -> dict[str, Any]:
     path = directory / _FILE
     content: dict[str, Any] = parts.read_json(path)
     found = content.get("format")
-    if isinstance(found, int) and found != _FORMAT:
+    if isinstance(found, int) and found not in _READABLE:
         raise parts.OlderModelError(path, found, _FORMAT)
-    if found != _FORMAT:
+    if found not in _READABLE:
         raise parts.DamagedModelError(path, f"format {_FORMAT}, found {found!r}")
     return content
 
@@ -388,55 +393,53 @@ def refuse_other_release(directory: Path) -> None:
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
     """Return empty sets of models by kind, and, if there are several, the best models of them."""
     sets = {kind: _set_of(kind)() for kind in kinds}
-    copy = dict(sets)
-    return sets, BestModels(copy, BestModels(copy)) if len(sets) > 1 else None
+    return sets, BestModels(_candidates(sets)) if len(sets) > 1 else None
 
 
-_Best = Mapping[Point, tuple[Mapping[str, Choice], Any]]
-"""By point: the chosen kinds, by key, and their operating points."""
+def _candidates(sets: Mapping[str, ModelSet[Any]]) -> dict[str, ModelSet[Any]]:
+    """Return the sets that ``best`` is chosen from: those of the kinds that serve, if any."""
+    return {kind: sets[kind] for kind in SERVING if kind in sets} or dict(sets)
+
+
+_Best = tuple[Mapping[str, Choice], Any]
+"""The chosen kinds, by key, and their operating points."""
 
 
 def _best(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
-    """Return the best kinds at each point, if they were chosen, for JSON."""
+    """Return the best kinds, if they were chosen, for JSON."""
     best = sets.get(BEST)
     if not isinstance(best, BestModels):
         return {}
-    return {
-        point: {"choices": best.at(point).choices, "points": _points_of(best.at(point))}
-        for point in POINTS
-    }
+    return {"choices": best.choices, "points": _points_of(best)}
 
 
-def _read_best(saved: Mapping[Point, Any]) -> _Best:
-    """Read what ``_best`` wrote; raise ``ValueError``, ``TypeError`` or ``KeyError`` otherwise."""
-    return {
-        point: (dict(at_point["choices"]), points_from_json(at_point["points"]))
-        for point, at_point in dict(saved).items()
-    }
+def _read_best(saved: Mapping[str, Any]) -> _Best:
+    """Read what ``_best`` wrote; raise ``ValueError``, ``TypeError`` or ``KeyError`` otherwise.
+
+    Earlier releases chose for each operating point: then the kinds at ``bounded`` answer.
+    """
+    content = dict(saved)
+    content = content.get(BOUNDED, content)
+    return dict(content.get("choices", {})), points_from_json(content.get("points", {}))
 
 
-def _needed_kinds(
-    saved: Sequence[str], only: str | None, best: Iterable[Mapping[str, Any]]
-) -> set[str]:
+def _needed_kinds(saved: Sequence[str], only: str | None, choices: Iterable[Choice]) -> set[str]:
     """Return the kinds that ``only`` needs for its answers."""
     if only is not None and only in saved:
         return {only}
-    choices = (choice for at_point in best for choice in at_point["choices"].values())
     chosen = {kind for choice in choices for kind in choice.values()}
     return chosen if only == BEST and chosen else set(saved)
 
 
 def _add_loaded(sets: dict[str, ModelSet[Any]], chosen: _Best) -> None:
     """Add the best of ``sets`` to them, if any were chosen."""
-    if not chosen:
+    choices, points = chosen
+    if not choices:
         return
-    built_in = {kind: models for kind, models in sets.items() if kind in KINDS}
-    best = BestModels(built_in, BestModels(built_in))
-    for point in POINTS:
-        choices, points = chosen[point]
-        for key, choice in choices.items():
-            best.at(point).choose(key, choice)
-        best.at(point).points = points
+    best = BestModels({kind: models for kind, models in sets.items() if kind in KINDS})
+    for key, choice in choices.items():
+        best.choose(key, choice)
+    best.points = points
     sets[BEST] = best
 
 
@@ -454,10 +457,8 @@ def _points_of(models: ModelSet[Any]) -> dict[HistoryScope, Any]:
 
 def _order(models: ModelSet[Any], keys: Iterable[str]) -> None:
     """Put models in the order of the predicates, so that equal ones make equal images."""
-    for point in POINTS:
-        at_point = models.at(point)
-        for key in keys:
-            at_point[key] = at_point.pop(key)
+    for key in keys:
+        models[key] = models.pop(key)
 
 
 def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:

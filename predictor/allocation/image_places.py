@@ -25,12 +25,14 @@ def rules_of(key: str, places: Places, bar: float) -> Iterator[ImageRule]:
     if ["suffix"] in places.levels:
         of_suffix = (places.scores(suffix=suffix) >= bar) & suffix.is_valid().to_numpy(False)
         for text in suffix.filter(pa.array(of_suffix)).unique().to_pylist():
-            yield ImageRule(key, "last", text, True)
+            yield ImageRule(key, "last", text, least=1)
     hot = places.scores(suffix=suffix, name=names) >= bar
     for name, yes in zip(
         names.filter(pa.array(hot != of_suffix)).to_pylist(), hot[hot != of_suffix], strict=True
     ):
-        yield ImageRule(key, "whole", name, bool(yes))
+        yield (
+            ImageRule(key, "whole", name, least=1) if yes else ImageRule(key, "whole", name, most=0)
+        )
 
 
 def tree_of(key: str, places: Places, bar: float) -> ImageTree:
@@ -91,4 +93,4 @@ class _Nodes:
             every = pa.array([self.value[node] for node in at], values[place].type)
             coded = every.dictionary_encode("encode")
             values[place], code[at] = coded.dictionary, coded.indices.to_numpy()
-        return ImageTree(key, parent, attribute, code, np.array(self.answer), values)
+        return ImageTree(key, parent, attribute, code, np.array(self.answer, np.uint8), values)

@@ -14,14 +14,16 @@ from birthmark.data.common.durations import HOUR
 from birthmark.data.common.sizes import size
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.image_places import rules_of, tree_of
-from birthmark.predictor.answers.point import Point
+from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
 from birthmark.predictor.heat import Heat
-from birthmark.predictor.image.format import Image, compile_image, predict
+from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
+from birthmark.predictor.image.format import Image, Scoring, compile_image, predict
 from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
-from birthmark.predictor.models.compile import sections_of
+from birthmark.predictor.models.compile import predicates_of, sections_of
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.parameters import REGION
 from birthmark.predictor.predicates.blocks import BLOCK
@@ -80,7 +82,7 @@ class Hinting(Protocol):
 def hint_image(
     trained: Hinting,
     kind: str,
-    point: Point,
+    point: Point = BOUNDED,
     room: RegionCapacity = USUAL_ROOM,
     abstaining: Collection[str] = (),
 ) -> bytes:
@@ -100,9 +102,8 @@ def hint_image(
     trained.of_kind(kind)  # raises if there is none
     if kind not in trained.hints:
         raise ValueError(f"the model has not learned {HOT_NAME}")
-    keys = {HOT_NAME}.difference(abstaining)
-    sections, abstained = sections_of(trained.hints[kind], point, keys)
-    heat = trained.heat
+    models, heat = trained.hints[kind], trained.heat
+    sections = sections_of(models, {HOT_NAME}.difference(abstaining))
     places = [
         ("HotDir", heat.hot_dirs, heat.hot_dirs.bar(room.directories, LEAST_BIRTHS)),
         ("HotWrite", heat.hot_writes, heat.hot_writes.bar(room.blocks, partly=True)),
@@ -110,7 +111,18 @@ def hint_image(
     places = [place for place in places if place[0] not in abstaining]
     rules = RulesSection([rule for place in places for rule in rules_of(*place)])
     trees = TreesSection([tree_of(*place) for place in places])
-    return compile_image(HINTS, [*sections, rules, trees], abstained.union(abstaining))
+    counts = [[key for key, *_ in places]] * len(HISTORY_SCOPES)
+    sections += [Scoring(section, counts) for section in (rules, trees)]
+    predicates = [_predicate(key, key in counts[0]) for key in HINTS if key != HOT_NAME]
+    predicates += predicates_of(models, [HOT_NAME], abstaining)
+    predicates.sort(key=lambda predicate: HINTS.index(predicate.key))
+    return compile_image(predicates, sections, point=point)
+
+
+def _predicate(key: str, can_be_yes: bool) -> ImagePredicate:
+    """Return a hint that is a yes from a score of 1 on."""
+    cuts = {point: Cuts(yes=1, sure=1) for point in POINTS} if can_be_yes else {}
+    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))
 
 
 def verdicts(image: Image, creates: pa.Table) -> pa.Array:

@@ -12,7 +12,7 @@ than the yes that implies it (``native/learn/src/certainty``).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -149,32 +149,13 @@ def describe(
     predicates = [
         {
             "key": key,
-            "answers": _words(model, point),
+            "answers": [word for _, _, word in words_of_levels(model, point)],
             "probabilities": levels_at(model, point).probabilities,
             "follows": point in model.follows,
-            "reached": _reached(model, point),
         }
         for key, model in points.items()
     ]
     return json.dumps({"predicates": predicates, "worlds": list(assignments)})
-
-
-def describe_uncalibrated(keys: Iterable[str]) -> str:
-    """Return the description for models that were not calibrated: they answer yes or unsure."""
-    plain = {"answers": WORDS[1:], "probabilities": (None, None), "follows": False}
-    return json.dumps({"predicates": [{"key": key, **plain} for key in keys], "worlds": []})
-
-
-def suppress_yes(description: str, abstaining: Collection[str]) -> str:
-    """Return the description of a ``Certainty`` in which ``abstaining`` are never a yes."""
-    content = json.loads(description)
-    for predicate in content["predicates"]:
-        if predicate["key"] in abstaining:
-            words = predicate["answers"]
-            predicate["answers"] = ["unsure" if word == "yes" else word for word in words]
-            predicate["reached"] = len(words)
-            predicate["abstains"] = True
-    return json.dumps(content)
 
 
 def levels_at(points: OperatingPoints, point: Point) -> Levels:
@@ -182,30 +163,17 @@ def levels_at(points: OperatingPoints, point: Point) -> Levels:
     threshold = points.at(point)
     if len(points.levels.cuts) or threshold is None or not 0 < threshold <= 1:
         return points.levels
-    return Levels((threshold,), (None, None))
+    return Levels((threshold,), points.levels.probabilities * 2)
 
 
-def _reached(points: OperatingPoints, point: Point) -> int | None:
-    """Return the first level whose scores are all yes, with none below.
-
-    ``None`` if a level has scores on both sides of the threshold.
-    """
-    cuts, yes = levels_at(points, point).cuts, points.at(point)
-    if yes is None or yes > 1:
-        return len(cuts) + 1
-    if yes <= 0:
-        return 0
-    return cuts.index(yes) + 1 if yes in cuts else None
-
-
-def _words(points: OperatingPoints, point: Point) -> list[Word]:
-    """Return the answer of each level."""
+def words_of_levels(points: OperatingPoints, point: Point) -> list[tuple[float, float, Word]]:
+    """Return the least score of each level, the least score above it, and its answer."""
     levels, yes = levels_at(points, point), points.at(point)
     no = 0.0 if points.no is None else points.no
-    words: list[Word] = []
+    words: list[tuple[float, float, Word]] = []
     ends = zip((0.0, *levels.cuts), (*levels.cuts, NEVER), levels.probabilities, strict=True)
     for low, high, likely in ends:
         says_yes = yes is not None and low >= yes and (likely is None or likely >= EVEN)
         says_no = high <= no and (likely is None or likely <= EVEN)
-        words.append("yes" if says_yes else "no" if says_no else "unsure")
+        words.append((low, high, "yes" if says_yes else "no" if says_no else "unsure"))
     return words

@@ -29,7 +29,7 @@ FEATURES, TREES = BM_FEATURES_MAX, BM_TREES_MAX
 """Greatest number of features in a section, and of trees in a group."""
 
 NEVER = 2**32 - 1
-"""A threshold that no sum reaches."""
+"""A sum of scores that is never reached."""
 
 _TREE_SIZE, _TREE_HEIGHT, _LEAF = BM_TREE_SIZE_MAX, BM_HEIGHT_MAX, BM_LEAF
 """Greatest number of nodes in a tree, and of splits above a leaf; a leaf's threshold."""
@@ -69,22 +69,15 @@ class ByteTree:
     scores: Bytes
 
 
-class Output(NamedTuple):
-    """A yes where the sum of a row's scores in ``column`` reaches a threshold.
-
-    ``thresholds`` has one for each of ``features.history_scope.HISTORY_SCOPES``, or ``NEVER``.
-    """
-
-    column: int
-    thresholds: tuple[int, ...]
-
-
 @dataclass(frozen=True)
 class Group:
-    """Trees whose leaves have a score for each of ``columns``, and outputs by key."""
+    """Trees whose leaves have a score for each of ``columns``.
+
+    The score of a predicate is the sum over the trees in its column; ``outputs`` has these by key.
+    """
 
     columns: int
-    outputs: Mapping[str, Output]
+    outputs: Mapping[str, int]
     trees: Sequence[ByteTree]
 
 
@@ -131,7 +124,7 @@ def _write_group(
 ) -> tuple[int, ...]:
     if len(group.trees) > TREES:
         raise ValueError(f"{len(group.trees)} trees: a group of an image has at most {TREES}")
-    outputs = [(places[key] | o.column << 16, *o.thresholds) for key, o in group.outputs.items()]
+    outputs = [places[key] | column << 16 for key, column in group.outputs.items()]
     writer.steps += len(outputs) + len(group.trees) * steps.leaf(group.columns)
     heights = [1 + _height(tree) for tree in group.trees]
     eights = (heights[i : i + steps.ABREAST] for i in range(0, len(heights), steps.ABREAST))

@@ -15,21 +15,32 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, Point
+from birthmark.predictor.image.cuts import ImagePredicate
+from birthmark.predictor.predicates.assignments import Assignments
 from birthmark_native import (
+    BM_ACCURATE,
     BM_AT_CHECKSUM,
+    BM_AT_POINT,
     BM_AT_VERSION,
+    BM_BOUNDED,
+    BM_GROUPS_MAX,
     BM_HEADER_SIZE,
     BM_MAGIC,
+    BM_PREDICATE_ENTRY,
     BM_PREDICATES_MAX,
     BM_SECTION_ENTRY,
-    BM_SECTION_SCOPED,
     BM_SECTIONS_MAX,
     BM_STEPS_MAX,
     BM_VERSION,
     Image,
 )
 
-__all__ = ["Image", "Section", "Writer", "checksum", "compile_image", "is_older", "predict"]
+__all__ = ["Image", "Section", "Writer", "at_point", "checksum", "compile_image", "is_older"]
+__all__ += ["predict"]
+
+POINT_NUMBERS: Mapping[Point, int] = {ACCURATE: BM_ACCURATE, BOUNDED: BM_BOUNDED}
+"""The numbers of the operating points in images."""
 
 _LONGEST = 2**16 - 1
 _LARGEST = 2**32 - 1
@@ -59,7 +70,7 @@ class Writer:
 
 
 class Section(Protocol):
-    """A part of an image that answers some of its predicates."""
+    """A part of an image that gives scores to some of its predicates."""
 
     kind: ClassVar[int]
 
@@ -70,27 +81,48 @@ class Section(Protocol):
         """
 
 
-def compile_image(
-    predicates: Sequence[str], sections: Sequence[Section], abstained: Collection[str] = ()
-) -> bytes:
-    """Return the image whose answers are those of any of ``sections``.
+@dataclass(frozen=True)
+class Scoring:
+    """A ``section``, and the keys for which its scores count at each of ``HISTORY_SCOPES``."""
 
-    ``predicates`` are the keys in the order of the answers' bits. ``abstained`` marks some of them;
-    the sections ensure that these are never a yes. Raises ``ValueError`` if a limit of the format
-    is exceeded.
+    section: Section
+    counts: Sequence[Collection[str]]
+
+    def write(self, writer: Writer, places: Mapping[str, int]) -> tuple[int, int, int, int]:
+        """Add the section; return its row of the directory."""
+        offset = self.section.write(writer, places)
+        size = 8 * -(-len(places) // 64)
+        masks = [sum(1 << places[key] for key in keys) for keys in self.counts]
+        table = b"".join(mask.to_bytes(size, "little") for mask in masks)
+        writer.steps += 1
+        return self.section.kind, offset, writer.put(table, 8), 0
+
+
+def compile_image(
+    predicates: Sequence[ImagePredicate],
+    sections: Sequence[Scoring],
+    groups: Sequence[Assignments] = (),
+    point: Point = BOUNDED,
+) -> bytes:
+    """Return the image of ``predicates``, in the order of the answers' bits.
+
+    A predicate's score is the greatest of the sections that count. ``groups`` of related
+    predicates make answers consistent. A lookup answers at ``point``. Raises ``ValueError`` if a
+    limit of the format is exceeded.
     """
-    _check(predicates, sections)
+    keys = [predicate.key for predicate in predicates]
+    _check(keys, sections, groups)
     writer = Writer()
-    room = BM_HEADER_SIZE + BM_SECTION_ENTRY * len(sections)
-    writer.put(bytes(room))
-    keys = [key.encode() for key in predicates]
-    marks = [
-        (writer.put(key, 1), len(key) | (name in abstained) << 16)
-        for key, name in zip(keys, predicates, strict=True)
-    ]
-    table = writer.put_u32(marks)
-    places = {key: place for place, key in enumerate(predicates)}
-    directory = [(section.kind, section.write(writer, places)) for section in sections]
+    directory_end = BM_HEADER_SIZE + BM_SECTION_ENTRY * len(sections)
+    writer.put(bytes(directory_end))
+    texts = [writer.put(key.encode(), 1) for key in keys]
+    rows = b"".join(p.row(writer, text) for p, text in zip(predicates, texts, strict=True))
+    assert len(rows) == BM_PREDICATE_ENTRY * len(keys)
+    table = writer.put(rows, 4)
+    places = {key: place for place, key in enumerate(keys)}
+    related = writer.put_u32([_group(writer, group, places) for group in groups])
+    directory = [section.write(writer, places) for section in sections]
+    writer.steps += len(keys)
     content = writer.content
     if len(content) > _LARGEST:
         raise ValueError(f"the image would have {len(content)} bytes: at most {_LARGEST} fit")
@@ -98,12 +130,35 @@ def compile_image(
         raise ValueError(
             f"a lookup would take {writer.steps} steps: an image has at most {BM_STEPS_MAX}"
         )
-    content[BM_HEADER_SIZE:room] = np.asarray(directory, dtype="<u4").tobytes()
-    head = [BM_VERSION, len(content), 0, len(keys), table, len(sections), writer.steps, 0]
+    content[BM_HEADER_SIZE:directory_end] = np.asarray(directory, dtype="<u4").tobytes()
+    head = [BM_VERSION, len(content), 0, len(keys), table, len(sections), writer.steps]
+    head += [POINT_NUMBERS[point], len(groups), related]
     content[:BM_HEADER_SIZE] = BM_MAGIC + np.asarray(head, dtype="<u4").tobytes()
+    return _sealed(content)
+
+
+def at_point(image: bytes, point: Point) -> bytes:
+    """Return an image whose lookups answer at ``point``."""
+    content = bytearray(image)
+    content[BM_AT_POINT : BM_AT_POINT + 4] = POINT_NUMBERS[point].to_bytes(4, "little")
+    return _sealed(content)
+
+
+def _sealed(content: bytearray) -> bytes:
     check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:BM_AT_CHECKSUM]))
     content[BM_AT_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
     return bytes(content)
+
+
+def _group(writer: Writer, group: Assignments, places: Mapping[str, int]) -> tuple[int, ...]:
+    """Add a group of related predicates; return its row."""
+    keys = sorted(group, key=places.__getitem__)
+    count = len(group[keys[0]])
+    size = 8 * -(-count // 64)
+    members = np.array([places[key] for key in keys], dtype="<u2").tobytes()
+    masks = [sum(1 << number for number, holds in enumerate(group[key]) if holds) for key in keys]
+    bits = b"".join(mask.to_bytes(size, "little") for mask in masks)
+    return len(keys), writer.put(members), count, writer.put(bits, 8)
 
 
 def checksum(content: bytes) -> int:
@@ -136,34 +191,14 @@ def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:
     }
 
 
-def _check(predicates: Sequence[str], sections: Sequence[Section]) -> None:
-    if not 1 <= len(predicates) <= BM_PREDICATES_MAX:
-        raise ValueError(f"an image has 1 to {BM_PREDICATES_MAX} predicates, not {len(predicates)}")
-    if len(set(predicates)) < len(predicates):
+def _check(keys: Sequence[str], sections: Sequence[Scoring], groups: Sequence[Assignments]) -> None:
+    if not 1 <= len(keys) <= BM_PREDICATES_MAX:
+        raise ValueError(f"an image has 1 to {BM_PREDICATES_MAX} predicates, not {len(keys)}")
+    if len(set(keys)) < len(keys):
         raise ValueError("two predicates have the same key")
-    if max(len(key.encode()) for key in predicates) > _LONGEST:
+    if max(len(key.encode()) for key in keys) > _LONGEST:
         raise ValueError(f"the key of a predicate is longer than {_LONGEST} bytes")
     if len(sections) > BM_SECTIONS_MAX:
         raise ValueError(f"an image has at most {BM_SECTIONS_MAX} sections, not {len(sections)}")
-
-
-@dataclass(frozen=True)
-class ScopedSection:
-    """Rules or trees, and the predicates for which they answer.
-
-    ``answered`` has their keys for each of ``features.history_scope.HISTORY_SCOPES``.
-    """
-
-    section: Section
-    answered: Sequence[Collection[str]]
-
-    kind: ClassVar[int] = BM_SECTION_SCOPED
-
-    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        """Add the section; see ``Section``."""
-        offset = self.section.write(writer, places)
-        size = 8 * -(-len(places) // 64)
-        masks = [sum(1 << places[key] for key in keys) for keys in self.answered]
-        table = b"".join(mask.to_bytes(size, "little") for mask in masks)
-        writer.steps += 1
-        return writer.put_u32([self.section.kind, offset, writer.put(table, 8), 0], 8)
+    if len(groups) > BM_GROUPS_MAX:
+        raise ValueError(f"an image has at most {BM_GROUPS_MAX} groups, not {len(groups)}")

@@ -15,21 +15,26 @@ PLACES = ("whole", "first", "last", "middle", "prefix", "any")
 """The position of a component in a name; ``any``, without a text, holds for every create."""
 
 
+MOST = 255
+"""Greatest score of a rule."""
+
+
 class ImageRule(NamedTuple):
-    """Names that have ``text`` in ``place`` are a yes, or a no, for ``predicate``."""
+    """Names with ``text`` in ``place`` score ``least`` to ``most`` for ``predicate``."""
 
     predicate: str
     place: str
     text: bytes
-    yes: bool
+    least: int = 0
+    most: int = MOST
 
 
 @dataclass(frozen=True)
 class RulesSection:
     """Rules, and the ``order`` of precedence of places.
 
-    For each predicate the first place with a matching rule decides, and within one place a no
-    beats a yes; without a match the answer is no.
+    In one place the greatest ``least`` and the smallest ``most`` count. A later place raises the
+    score to its ``least``, but not above any ``most`` so far; without a rule it is 0.
     """
 
     rules: Iterable[ImageRule]
@@ -41,25 +46,24 @@ class RulesSection:
         """Add the section; see ``predictor.image.format.Section``."""
         if sorted(self.order) != sorted(PLACES):
             raise ValueError(f"the order must name each of {', '.join(PLACES)} once")
-        masks = self._masks(places)
-        numbers = {mask: number for number, mask in enumerate(sorted(set(masks.values())))}
-        entries = [(kind, text, numbers[mask]) for (kind, text), mask in masks.items()]
+        rows = {component: bytes(row) for component, row in self._rows(places).items()}
+        numbers = {row: number for number, row in enumerate(sorted(set(rows.values())))}
+        entries = [(kind, text, numbers[row]) for (kind, text), row in rows.items()]
         dictionary = write_dictionary(writer, entries, steps.COMPONENTS)
-        size = 8 * -(-len(places) // 64)
-        table = b"".join(word.to_bytes(size, "little") for mask in numbers for word in mask)
-        head = [*dictionary, len(numbers), writer.put(table, 8)]
+        head = [*dictionary, len(numbers), writer.put(b"".join(numbers))]
         order = bytes(PLACES.index(place) for place in self.order) + bytes(2)
-        writer.steps += steps.COMPONENTS  # a mask for each
+        writer.steps += steps.COMPONENTS  # a row for each
         offset = writer.put_u32(head, 8)
         writer.put(order)
         return offset
 
-    def _masks(self, places: Mapping[str, int]) -> dict[tuple[int, bytes], tuple[int, int]]:
-        """Return the bits of the predicates for which each component is a yes, and a no."""
-        masks: dict[tuple[int, bytes], tuple[int, int]] = {}
-        for predicate, place, text, says_yes in self.rules:
-            component = (PLACES.index(place), text)
-            yes, no = masks.get(component, (0, 0))
-            bit = 1 << places[predicate]
-            masks[component] = (yes | bit, no) if says_yes else (yes, no | bit)
-        return masks
+    def _rows(self, places: Mapping[str, int]) -> dict[tuple[int, bytes], bytearray]:
+        """Return for each component every predicate's least score, then its greatest."""
+        rows: dict[tuple[int, bytes], bytearray] = {}
+        nothing = bytes(len(places)) + bytes([MOST]) * len(places)
+        for rule in self.rules:
+            component = (PLACES.index(rule.place), rule.text)
+            row = rows.setdefault(component, bytearray(nothing))
+            least, most = places[rule.predicate], len(places) + places[rule.predicate]
+            row[least], row[most] = max(row[least], rule.least), min(row[most], rule.most)
+        return rows

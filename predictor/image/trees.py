@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.common.arrays import Bools, Ints
+from birthmark.data.common.arrays import Bytes, Ints
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Writer
@@ -25,10 +25,10 @@ _LEAF = BM_LEAF
 
 @dataclass(frozen=True)
 class ImageTree:
-    """A tree for one predicate: a row follows its values down, and gets the last node's answer.
+    """A tree for one predicate: a row follows its values down, and gets the last node's score.
 
     Each node has a ``parent`` (before it; the root, 0, has -1), ``attribute`` (the index in
-    ``ATTRIBUTES`` that it splits on; a leaf: -1), ``answer``, and ``code``, the index in
+    ``ATTRIBUTES`` that it splits on; a leaf: -1), ``score`` (0 to 255), and ``code``, the index in
     ``values[attribute of the parent]`` of the value that leads to it (the root: -1). Rows with an
     unknown value follow a null value.
     """
@@ -37,13 +37,13 @@ class ImageTree:
     parent: Ints
     attribute: Ints
     code: Ints
-    answer: Bools
+    score: Bytes
     values: Sequence[pa.Array]
 
     def pruned(self) -> ImageTree:
-        """Return the smallest tree of equal answers, without nodes that answer as their parent.
+        """Return the smallest tree of equal scores, without nodes that score as their parent.
 
-        A row whose value is missing gets the answer of the node where it was missing.
+        A row whose value is missing gets the score of the node where it was missing.
         """
         inner = self.parent[1:]
         depth = np.zeros(len(self.parent), dtype=np.int64)
@@ -54,7 +54,7 @@ class ImageTree:
         for level in range(len(ATTRIBUTES), 0, -1):
             nodes = np.flatnonzero(depth == level)
             above = self.parent[nodes]
-            more = ~alike[nodes] | (self.answer[nodes] != self.answer[above])
+            more = ~alike[nodes] | (self.score[nodes] != self.score[above])
             says_more[nodes] = more
             alike[above[more]] = False
         says_more[0] = True
@@ -62,8 +62,8 @@ class ImageTree:
         parent = np.append(-1, place[inner])[says_more]
         attribute = self.attribute[says_more]
         attribute[np.setdiff1d(np.arange(len(attribute)), parent)] = -1
-        code, answer = self.code[says_more], self.answer[says_more]
-        return ImageTree(self.predicate, parent, attribute, code, answer, self.values)
+        code, score = self.code[says_more], self.score[says_more]
+        return ImageTree(self.predicate, parent, attribute, code, score, self.values)
 
     def value_of(self, attribute: int) -> tuple[Ints, pa.Array]:
         """Return the nodes that a value of ``attribute`` leads to, and that value."""
@@ -111,11 +111,13 @@ class TreesSection:
         firsts = np.cumsum([0, *np.concatenate([np.zeros(0, np.int64), *counts])])
         most = [_steps(tree.parent, count) for tree, count in zip(trees, counts, strict=True)]
         writer.steps += sum(int(own[0]) for own in most)
-        answers = [
-            np.where(tree.attribute < 0, _LEAF, tree.attribute) | tree.answer << 8 | own << 16
+        scores = [
+            np.where(tree.attribute < 0, _LEAF, tree.attribute)
+            | tree.score.astype(np.int64) << 8
+            | own << 16
             for tree, own in zip(trees, most, strict=True)
         ]
-        nodes = np.column_stack([np.concatenate([*answers, [_LEAF]]), firsts])
+        nodes = np.column_stack([np.concatenate([*scores, [_LEAF]]), firsts])
         rows = [
             np.column_stack([code, child + root])
             for (_, code, child), root in zip(edges, roots, strict=True)

@@ -2,79 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import zip_longest
+import math
+from collections.abc import Collection, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.answers.point import Point
-from birthmark.predictor.image.format import Section, compile_image
+from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
+from birthmark.predictor.answers import certainty
+from birthmark.predictor.answers.operating_points import ALWAYS, OperatingPoints, Scores
+from birthmark.predictor.answers.operating_points import NEVER as NO_SCORE
+from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
+from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Level, Meaning
+from birthmark.predictor.image.format import Scoring, compile_image
 from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.predicates.assignments import Assignments
+from birthmark_native import BM_PROBABILITY_STEPS
 
-Sections = Callable[[Any, Any], list[Section]]
-"""Makes the sections of models by key and of their thresholds (``ModelSet.sections``)."""
+MOST_CUTS = 254
+"""Greatest number of cuts of a model whose score is the number of those that it reaches."""
 
 
-def compile_models(models: ModelSet[Any], point: Point, abstaining: Collection[str] = ()) -> bytes:
-    """Return the image that answers as ``models`` do at ``point``; ``abstaining`` are never a yes.
+def compile_models(
+    models: ModelSet[Any],
+    point: Point = BOUNDED,
+    assignments: Iterable[Assignments] = (),
+    abstaining: Collection[str] = (),
+) -> bytes:
+    """Return the image that answers as ``models`` do; ``abstaining`` are never a yes.
 
-    Raises ``ValueError`` for a kind of models that has no section, and if a limit of the format is
-    exceeded.
+    Its lookups answer at ``point``. Raises ``ValueError`` for a kind of models that has no section,
+    and if a limit of the format is exceeded.
     """
-    models = models.at(point)
-    sections, abstained = sections_of(models, point, models, abstaining)
-    return compile_image(list(models), sections, abstained)
+    groups = [
+        {key: holds for key, holds in table.items() if key in models} for table in assignments
+    ]
+    predicates = predicates_of(models, models, abstaining)
+    return compile_image(predicates, sections_of(models, models), [*filter(None, groups)], point)
 
 
-def compile_levels(models: ModelSet[Any]) -> list[bytes]:
-    """Return images that give the level of each predicate's score (``operating_points.Levels``).
+def sections_of(models: ModelSet[Any], keys: Iterable[str]) -> list[Scoring]:
+    """Return the sections that score as the models of ``keys`` do.
 
-    Their predicates are ``PLACE KEY``: whether the score reaches that cut of KEY. The limits of the
-    format may require several images. Raises ``ValueError`` as ``compile_models`` does.
+    Raises ``ValueError`` for a kind of models that has no section.
     """
-    cuts = {
-        f"{place} {key}": (model, np.array(cut))
-        for key, model in models.items()
-        for place, cut in enumerate(zip_longest(*_cuts(models, key), fillvalue=np.inf))
-    }
-    return _compile_cuts(models.sections, cuts) if cuts else []
+    keys, sections = list(keys), []
+    for kind, own in models.by_kind().items():
+        counts = [
+            [key for key in keys if models.kind_of(key, scope) == kind] for scope in HISTORY_SCOPES
+        ]
+        selected = dict.fromkeys(key for at_scope in counts for key in at_scope)
+        if selected:
+            cuts = {key: _cuts(models, key, kind) for key in selected}
+            made = own.sections({key: own[key] for key in selected}, cuts)
+            sections += [Scoring(section, counts) for section in made]
+    return sections
 
 
-def _cuts(models: ModelSet[Any], key: str) -> list[tuple[float, ...]]:
-    """Return the cuts of scores, for each history scope."""
-    return [models.point(key, scope).levels.cuts for scope in HISTORY_SCOPES]
-
-
-def _compile_cuts(make: Sections, cuts: Mapping[str, tuple[Any, Scores]]) -> list[bytes]:
-    models = {name: model for name, (model, _) in cuts.items()}
-    try:
-        sections = make(models, {name: cut for name, (_, cut) in cuts.items()})
-        return [compile_image(list(cuts), sections)]
-    except ValueError:
-        if len(cuts) == 1:
-            raise
-    items, half = list(cuts.items()), len(cuts) // 2
+def predicates_of(
+    models: ModelSet[Any], keys: Iterable[str], abstaining: Collection[str] = ()
+) -> list[ImagePredicate]:
+    """Return what the scores of the models of ``keys`` mean; ``abstaining`` are never a yes."""
     return [
-        image for part in (items[:half], items[half:]) for image in _compile_cuts(make, dict(part))
+        ImagePredicate(
+            key, [_meaning(models, key, scope, key in abstaining) for scope in HISTORY_SCOPES]
+        )
+        for key in keys
     ]
 
 
-def sections_of(
-    models: ModelSet[Any], point: Point, keys: Iterable[str], abstaining: Collection[str] = ()
-) -> tuple[list[Section], set[str]]:
-    """Return the sections that answer as the models of ``keys`` do, and the keys that abstain.
+def _cuts(models: ModelSet[Any], key: str, kind: str) -> Scores:
+    """Return the cuts of a model in ascending order, at the scopes at which it answers."""
+    points = [
+        models.point(key, scope) for scope in HISTORY_SCOPES if models.kind_of(key, scope) == kind
+    ]
+    cuts = {cut for own in points for cut in own.levels.cuts}
+    cuts |= {cut for own in points for point in POINTS if (cut := own.at(point)) is not None}
+    used = np.array(sorted(cut for cut in cuts if ALWAYS < cut < NO_SCORE))
+    if len(used) > MOST_CUTS:
+        raise ValueError(f"{key} has {len(used)} cuts: a model in an image has at most {MOST_CUTS}")
+    return used
 
-    These include all ``abstaining``, whatever their thresholds. Raises ``ValueError`` for a kind of
-    models that has no section.
-    """
-    models = models.at(point)
-    selected = {key: models[key] for key in keys}
-    never = np.full(len(HISTORY_SCOPES), np.inf)
-    thresholds = {
-        key: never if key in abstaining else models.thresholds(key, point) for key in selected
-    }
-    abstained = {key for key, limits in thresholds.items() if np.isinf(limits).all()}
-    return models.sections(selected, thresholds), abstained
+
+def _meaning(models: ModelSet[Any], key: str, scope: HistoryScope, is_suppressed: bool) -> Meaning:
+    points = models.point(key, scope)
+    least = partial(
+        _least_score, models, key, scope, _cuts(models, key, models.kind_of(key, scope))
+    )
+    cuts = {point: _cuts_at(points, point, least) for point in POINTS}
+    if is_suppressed:
+        cuts = {point: own._replace(yes=NEVER, sure=NEVER) for point, own in cuts.items()}
+    levels = points.levels
+    known = any(likely is not None for likely in levels.probabilities)
+    rows = zip((ALWAYS, *levels.cuts), levels.probabilities, strict=True)
+    return Meaning(cuts, _ascending((least(cut), likely) for cut, likely in rows) if known else ())
+
+
+def _least_score(
+    models: ModelSet[Any], key: str, scope: HistoryScope, cuts: Scores, threshold: float | None
+) -> int:
+    """Return the least score in an image that reaches a threshold."""
+    if threshold is None or threshold >= NO_SCORE:
+        return NEVER
+    least = models.least_sum(key, threshold, scope)
+    if least is None:
+        least = 0 if threshold <= ALWAYS else 1 + int(np.searchsorted(cuts, threshold))
+    return min(least, NEVER)
+
+
+def _cuts_at(points: OperatingPoints, point: Point, least: Any) -> Cuts:
+    words = certainty.words_of_levels(points, point)
+    sure = next((low for low, _, word in words if word == "yes"), None)
+    no = max((high for _, high, word in words if word == "no"), default=ALWAYS)
+    return Cuts(least(points.at(point)), least(sure), least(no), point in points.follows)
+
+
+def _ascending(levels: Iterable[tuple[int, float | None]]) -> list[Level]:
+    """Return the levels that some score has; the last of equal ones counts."""
+    by_least = {least: _in_steps(likely) for least, likely in levels if least != NEVER}
+    return [Level(least, by_least[least]) for least in sorted(by_least)]
+
+
+def _in_steps(share: float | None) -> int:
+    """Return a probability in ten-thousandths, never certain; 0 is unknown."""
+    if share is None:
+        return 0
+    steps = math.floor(share * BM_PROBABILITY_STEPS + 0.5)
+    return min(max(steps, 1), BM_PROBABILITY_STEPS - 1)

@@ -149,17 +149,12 @@ class ModelSet(dict[str, Model]):
         self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
     ) -> dict[str, pa.BooleanArray]:
         """Return for each row the answers of the models of ``keys`` (None: all)."""
-        models = self.at(point)
-        scores = models.scores(creates, keys)
+        scores = self.scores(creates, keys)
         scope = history_scope_by_predicate(creates, scores)
         return {
-            key: pa.array(column >= models.thresholds(key, point)[scope[key]])
+            key: pa.array(column >= self.thresholds(key, point)[scope[key]])
             for key, column in scores.items()
         }
-
-    def at(self, point: Point) -> ModelSet[Any]:
-        """Return the models that answer at ``point``: these."""
-        return self
 
     def thresholds(self, key: str, point: Point) -> Scores:
         """Return the thresholds of the model of ``key`` in the order of ``HISTORY_SCOPES``.
@@ -184,6 +179,10 @@ class ModelSet(dict[str, Model]):
         """Return the kind of the model that answers at a history scope."""
         return self.kind
 
+    def by_kind(self) -> Mapping[str, ModelSet[Any]]:
+        """Return the sets of the models that answer, by kind."""
+        return {self.kind: self}
+
     def points_for(self, scope: HistoryScope) -> dict[str, OperatingPoints]:
         """Return the operating points of all models at a history scope, by key."""
         return {key: self.point(key, scope) for key in self}
@@ -194,7 +193,7 @@ class ModelSet(dict[str, Model]):
         """Return the least sum of scores that reaches a threshold of the model of ``key``.
 
         It is the model that answers at ``scope``. Sums are those of
-        ``predictor.image.forest.Output``; ``None`` for kinds whose images count no sums.
+        ``predictor.image.forest.Group``; ``None`` for kinds whose images count no sums.
         """
         return None
 
@@ -211,13 +210,13 @@ class ModelSet(dict[str, Model]):
 
     def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
         """Return for each row every model's answer at ``point``, by key, with its evidence."""
-        models, scope = self.at(point), history_scope_by_predicate(creates, self)
+        scope = history_scope_by_predicate(creates, self)
         return [
             {
-                key: models._answer(key, *pair, point, HISTORY_SCOPES[scope[key][row]])
+                key: self._answer(key, *pair, point, HISTORY_SCOPES[scope[key][row]])
                 for key, pair in by_key.items()
             }
-            for row, by_key in enumerate(models.evidence(creates))
+            for row, by_key in enumerate(self.evidence(creates))
         ]
 
     def _answer(
@@ -244,13 +243,12 @@ class ModelSet(dict[str, Model]):
         )
 
     @classmethod
-    def sections(
-        cls, models: Mapping[str, Model], thresholds: Mapping[str, Scores]
-    ) -> list[Section]:
-        """Return the sections of an image that answer as ``models`` do at ``thresholds``, by key.
+    def sections(cls, models: Mapping[str, Model], cuts: Mapping[str, Scores]) -> list[Section]:
+        """Return the sections of an image that score as ``models`` do, by key.
 
-        These are as ``ModelSet.thresholds`` returns them, all equal for models without history.
-        Raises ``ValueError`` for a kind of models that has no section.
+        A score is the number of the model's ``cuts`` (ascending, at most ``MOST_CUTS``) that are
+        reached, or a sum as in ``least_sum``. Raises ``ValueError`` for a kind of models that has
+        no section.
         """
         raise ValueError(f"no image can be made of models of kind {cls.kind!r}")
 

@@ -69,12 +69,10 @@ class AbleModels(ModelSet[AttributeTree]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, AttributeTree], thresholds: Mapping[str, Scores]
+        cls, models: Mapping[str, AttributeTree], cuts: Mapping[str, Scores]
     ) -> list[Section]:
-        """Return the trees, whose leaves are a yes where their share reaches the threshold."""
-        return [
-            TreesSection([_image_tree(k, model, thresholds[k][-1]) for k, model in models.items()])
-        ]
+        """Return the trees, whose nodes score by the cuts that their share reaches."""
+        return [TreesSection([_image_tree(k, model, cuts[k]) for k, model in models.items()])]
 
     def save(self, directory: Path) -> list[str]:
         """Write the trees."""
@@ -99,13 +97,14 @@ class AbleModels(ModelSet[AttributeTree]):
         return models
 
 
-def _image_tree(key: str, model: AttributeTree, threshold: float) -> ImageTree:
+def _image_tree(key: str, model: AttributeTree, cuts: Scores) -> ImageTree:
     if tuple(model.attributes_) != IMAGE_ATTRIBUTES or tuple(ATTRIBUTES) != IMAGE_ATTRIBUTES:
         raise ValueError(f"the tree of {key!r} is over {', '.join(model.attributes_)}")
     nodes = model.tree_.nodes
     shares = nodes.n_true / np.maximum(nodes.n, 1)
+    scores = np.searchsorted(cuts, shares, side="right").astype(np.uint8)
     values = model.tree_.values
-    return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, shares >= threshold, values)
+    return ImageTree(key, nodes.parent, nodes.attribute, nodes.code, scores, values)
 
 
 def _as_rule(key: str, leaf: TreePath, threshold: float | None) -> dict[str, Any]:

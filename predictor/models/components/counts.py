@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.features.columns import names_of
 from birthmark.features.components import component_text
 from birthmark.predictor.models.learned import Answers, Learned
@@ -58,8 +59,8 @@ class ComponentCounts(Learned):
         model._set_counts(counts.cast(cls.counts_schema))
         return model
 
-    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that decide at a threshold above 0, each with its answer."""
+    def limits(self) -> tuple[pa.Array, Floats, Floats]:
+        """Return the components of the rules, and each one's least and greatest score."""
         raise NotImplementedError
 
     def _learn(self, table: pa.Table, positive: Answers) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,9 +15,9 @@ from birthmark.data.schema import WORD
 from birthmark.features.columns import names_of
 from birthmark.features.components import PREFIX, Component, component_text
 from birthmark.predictor import parts
-from birthmark.predictor.answers.operating_points import NEVER, Scores
+from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
-from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
+from birthmark.predictor.image.rules import MOST, PLACES, ImageRule, RulesSection
 from birthmark.predictor.models.components.counts import ComponentCounts, count
 from birthmark.predictor.models.model_set import RULES, ModelSet
 from birthmark_native import RuleError
@@ -83,11 +84,9 @@ class ComponentModels(ModelSet[Model]):
         return cls(models)
 
     @classmethod
-    def sections(
-        cls, models: Mapping[str, Model], thresholds: Mapping[str, Scores]
-    ) -> list[Section]:
-        """Return the rules that decide at the thresholds."""
-        return [RulesSection(list(rules_of(models, thresholds)), cls.precedence)]
+    def sections(cls, models: Mapping[str, Model], cuts: Mapping[str, Scores]) -> list[Section]:
+        """Return the rules that reach a cut, or stay below one."""
+        return [RulesSection(list(rules_of(models, cuts)), cls.precedence)]
 
     @classmethod
     def check_rules(cls, rules: pa.Table) -> None:
@@ -181,19 +180,19 @@ def with_predicate(key: str, rules: pa.Table) -> pa.Table:
 
 
 def rules_of(
-    models: Mapping[str, ComponentCounts], thresholds: Mapping[str, Scores]
+    models: Mapping[str, ComponentCounts], cuts: Mapping[str, Scores]
 ) -> Iterator[ImageRule]:
-    """Yield the rules by which ``models`` answer at ``thresholds``."""
+    """Yield the rules by which ``models`` score; see ``ModelSet.sections``."""
     for key, model in models.items():
-        threshold = float(thresholds[key][-1])
-        if threshold > NEVER:
-            continue
-        if threshold <= 0:  # which the score of a name without a rule reaches
-            yield ImageRule(key, "any", b"", True)
-            continue
-        for spelled, yes in model.verdicts(threshold):
-            for place in places_of(component := Component.of(spelled), model.prefix):
-                yield ImageRule(key, place, component.text, yes)
+        components, *limits = model.limits()
+        least, most = (np.searchsorted(cuts[key], limit, side="right") for limit in limits)
+        says_something = (least > 0) | (most < len(cuts[key]))
+        for place in np.flatnonzero(says_something).tolist():
+            component = Component.of(components[place].as_py())
+            low, high = int(least[place]), int(most[place])
+            high = MOST if high == len(cuts[key]) else high
+            for where in places_of(component, model.prefix):
+                yield ImageRule(key, where, component.text, low, high)
 
 
 def places_of(component: Component, prefix: bool) -> list[str]:

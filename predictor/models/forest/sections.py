@@ -9,7 +9,6 @@ import numpy as np
 from birthmark.data.common.arrays import Floats
 from birthmark.features.encoding import CODED, FIRST, NULL, NUMBERS, UNSEEN, Encoding
 from birthmark.features.history import HISTORY_BYTES
-from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.forest import (
     NEVER,
     ByteTree,
@@ -17,26 +16,19 @@ from birthmark.predictor.image.forest import (
     Feature,
     ForestSection,
     Group,
-    Output,
 )
 from birthmark.predictor.models.forest.forest import LEAF, Forest
 from birthmark.predictor.models.forest.model import CreateForest
 
 
-def sections_of(
-    models: Mapping[str, CreateForest], thresholds: Mapping[str, Scores]
-) -> list[ForestSection]:
+def sections_of(models: Mapping[str, CreateForest]) -> list[ForestSection]:
     """Return a section for each encoding, with a group for each forest."""
     encodings: dict[bytes, tuple[Encoding, list[Group]]] = {}
     for keys in by_forest(models):
         model = models[keys[0]]
-        finite = {key: t for key in keys if np.isfinite(t := thresholds[key]).any()}
-        outputs = [models[key].output_ for key in finite]
-        if finite:
-            group = group_of(model.forest_, outputs, finite)
-            content = model.encoding_.to_table().combine_chunks().to_pydict()
-            _, groups = encodings.setdefault(repr(content).encode(), (model.encoding_, []))
-            groups.append(group)
+        content = model.encoding_.to_table().combine_chunks().to_pydict()
+        _, groups = encodings.setdefault(repr(content).encode(), (model.encoding_, []))
+        groups.append(group_of(model.forest_, {key: models[key].output_ for key in keys}))
     return [forest_section(encoding, groups) for encoding, groups in encodings.values()]
 
 
@@ -59,23 +51,14 @@ def forest_section(encoding: Encoding, groups: Sequence[Group]) -> ForestSection
     return ForestSection(features, [_table(encoding, attribute) for attribute in CODED], groups)
 
 
-def group_of(forest: Forest, outputs: Sequence[int], thresholds: Mapping[str, Scores]) -> Group:
-    """Return the trees of ``forest``, with the scores of only some of its ``outputs``.
-
-    ``thresholds`` of scores, from 0 to 1, are by the outputs' keys, each for all of
-    ``features.history_scope.HISTORY_SCOPES``; one output may have several.
-    """
+def group_of(forest: Forest, outputs: Mapping[str, int]) -> Group:
+    """Return the trees of ``forest``, with the scores of only some of its ``outputs``, by key."""
     ends = [*forest.roots[1:].tolist(), len(forest.column)]
-    own = sorted(set(outputs))
+    own = sorted(set(outputs.values()))
     trees = [
         _tree(forest, root, end, own) for root, end in zip(forest.roots.tolist(), ends, strict=True)
     ]
-    scores = forest.scores_of_sums
-    least = {
-        key: Output(own.index(output), tuple(least_sum(scores[:, output], t) for t in limits))
-        for output, (key, limits) in zip(outputs, thresholds.items(), strict=True)
-    }
-    return Group(len(own), least, trees)
+    return Group(len(own), {key: own.index(output) for key, output in outputs.items()}, trees)
 
 
 def _table(encoding: Encoding, attribute: str) -> CodeTable:

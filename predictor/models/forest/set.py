@@ -92,10 +92,10 @@ class ForestModels(ModelSet[CreateForest]):
 
     @classmethod
     def sections(
-        cls, models: Mapping[str, CreateForest], thresholds: Mapping[str, Scores]
+        cls, models: Mapping[str, CreateForest], cuts: Mapping[str, Scores]
     ) -> list[Section]:
         """Return a section for each encoding, with a group for each forest."""
-        return list(sections_of(models, thresholds))
+        return list(sections_of(models))
 
     def save(self, directory: Path) -> list[str]:
         """Write the forests and the codes."""

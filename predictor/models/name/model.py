@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from birthmark.data.common.arrays import Floats
 from birthmark.data.common.setting_errors import check
 from birthmark.features.columns import names_of
 from birthmark.predictor.answers.operating_points import Scores
@@ -79,11 +80,10 @@ class NameRules(ComponentCounts):
         always = pa.array(np.ones(len(self.rules_), dtype=bool))
         return self.rules_.append_column("yes", always).append_column("decides", pa.array(decides))
 
-    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that mean yes at ``threshold``, each with true."""
-        reach = pc.greater_equal(fractions(self.rules_), threshold)
-        components = self.rules_["component"].filter(reach).to_pylist()
-        return [(component, True) for component in components]
+    def limits(self) -> tuple[pa.Array, Floats, Floats]:
+        """Return the components of the rules, each one's score, and 1: no rule is against a yes."""
+        scores = np.asarray(fractions(self.rules_), dtype=np.float64)
+        return self.rules_["component"].combine_chunks(), scores, np.ones(len(scores))
 
     def _derive(self, counts: pa.Table) -> pa.Table:
         return select_rules(counts, self.minfrac, self.mincount)

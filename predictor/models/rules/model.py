@@ -111,14 +111,10 @@ class RuleList(ComponentCounts):
         order = [("decides", "descending"), ("component", "ascending")]
         return table.filter(verdict).sort_by(order)
 
-    def verdicts(self, threshold: float) -> list[tuple[bytes, bool]]:
-        """Return the components that decide at ``threshold``, each with its answer."""
-        columns = (self.rules_[name].to_pylist() for name in ("component", "lower", "upper"))
-        return [
-            (component, lower >= threshold)
-            for component, lower, upper in zip(*columns, strict=True)
-            if not lower < threshold <= upper
-        ]
+    def limits(self) -> tuple[pa.Array, Floats, Floats]:
+        """Return the components of the rules, and the limits of each one's evidence."""
+        component, lower, upper = arrays_of(self.rules_)
+        return component, np.asarray(lower), np.asarray(upper)
 
     def _derive(self, counts: pa.Table) -> pa.Table:
         if not 0.5 < self.level < 1:
