@@ -1,4 +1,4 @@
-"""Models for images, a simple version of their answers, and the C lookup to compare it with."""
+"""Models for images, a simple version of their scores, and the C lookup to compare it with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import re
 import struct
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count, pairwise
@@ -18,20 +18,26 @@ import pyarrow as pa
 
 from birthmark.data.schema import TIME
 from birthmark.features.history_scope import HISTORY_SCOPES
+from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
+from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.forest import (
-    NEVER,
     SOURCES,
     ByteTree,
     CodeTable,
     Feature,
     ForestSection,
     Group,
-    Output,
 )
-from birthmark.predictor.image.format import ScopedSection, Section, compile_image, predict
+from birthmark.predictor.image.format import Scoring, Section, compile_image, predict
 from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
-from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
+from birthmark_native import (
+    BM_AT_PREDICATES,
+    BM_TELLS_CALLER,
+    BM_TELLS_DIRECTORY,
+    BM_TELLS_NAME,
+    Image,
+)
 
 CREATES = pa.schema(
     [
@@ -49,6 +55,8 @@ HISTORY = max(TELLS) + 1
 
 Create = dict[str, Any]
 Answers = list[set[str]]
+Scores = Mapping[str, int]
+Score = Callable[[Create], Scores]
 
 
 def some_name(random_: random.Random) -> bytes | None:
@@ -110,41 +118,70 @@ def components(name: bytes | None) -> set[tuple[str, bytes]]:
 
 @dataclass
 class Made:
-    """An image, and a simple way to its answers."""
+    """An image, and a simple way to its scores and answers."""
 
-    keys: list[str]
-    sections: list[Section]
-    yes: list[Callable[[Create], set[str]]]
+    predicates: list[ImagePredicate]
+    sections: list[Scoring]
+    scores_of: list[Score]
+    groups: Sequence[dict[str, list[bool]]] = ()
+    point: Point = BOUNDED
+
+    @property
+    def keys(self) -> list[str]:
+        return [predicate.key for predicate in self.predicates]
 
     @property
     def image(self) -> bytes:
-        return compile_image(self.keys, self.sections)
+        return compile_image(self.predicates, self.sections, self.groups, self.point)
+
+    def scores(self, create: Create) -> dict[str, int]:
+        """Return the greatest score of the sections that count at the create's history scope."""
+        scope = scope_index(create["history"] or b"")
+        greatest = dict.fromkeys(self.keys, 0)
+        for section, scores in zip(self.sections, self.scores_of, strict=True):
+            for key, score in scores(create).items():
+                if key in section.counts[scope]:
+                    greatest[key] = max(greatest[key], score)
+        return greatest
 
     def answers(self, creates: Iterable[Create]) -> Answers:
-        return [set().union(*(yes(create) for yes in self.yes)) for create in creates]
+        return [self._answers(create) for create in creates]
+
+    def _answers(self, create: Create) -> set[str]:
+        scope, scores = scope_index(create["history"] or b""), self.scores(create)
+        return {
+            predicate.key
+            for predicate in self.predicates
+            if scores[predicate.key] >= predicate.meanings[scope].cuts[self.point].yes
+        }
 
 
-def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Score]:
     rules: dict[tuple[str, str, bytes], ImageRule] = {}
     for _ in range(random_.choice([0, 1, 40, 400])):
         place, text = random_.choice(sorted(components(some_name(random_))))
-        rule = ImageRule(random_.choice(keys), place, text, random_.random() < 0.6)
+        least, most = (random_.choice([0, 1, 2, 100, 254, 255]) for _ in range(2))
+        rule = ImageRule(random_.choice(keys), place, text, least, most)
         rules[(rule.predicate, place, text)] = rule
     order = random_.sample(PLACES, len(PLACES))
     by_component: dict[tuple[str, bytes], list[ImageRule]] = {}
     for rule in rules.values():
         by_component.setdefault((rule.place, rule.text), []).append(rule)
 
-    def yes(create: Create) -> set[str]:
-        found = [r for c in components(create["name"]) for r in by_component.get(c, ())]
-        answers = set()
-        for key in keys:
-            verdicts = [(order.index(r.place), r.yes) for r in found if r.predicate == key]
-            if verdicts and min(verdicts)[1]:
-                answers.add(key)
-        return answers
+    def score(rules: Collection[ImageRule]) -> int:
+        """Return the greatest of what places give, cut off at the least most up to each."""
+        scores = [0]
+        for number, place in enumerate(order):
+            least = max((rule.least for rule in rules if rule.place == place), default=0)
+            most = [rule.most for rule in rules if rule.place in order[: number + 1]]
+            scores.append(min([least, *most]))
+        return max(scores)
 
-    return RulesSection(list(rules.values()), order), yes
+    def scores(create: Create) -> Scores:
+        found = [r for c in components(create["name"]) for r in by_component.get(c, ())]
+        return {key: score([rule for rule in found if rule.predicate == key]) for key in keys}
+
+    return RulesSection(list(rules.values()), order), scores
 
 
 def pieces(name: bytes | None) -> list[bytes | None]:
@@ -158,10 +195,12 @@ def attributes(create: Create) -> list[Any]:
     return [*pieces(create["name"]), create["mode"], create["uid"], create["gid"]]
 
 
-def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[ImageTree, Any]:
-    """Grow a tree with branches for the values of some creates, and random answers."""
+def made_tree(
+    random_: random.Random, key: str, creates: list[Create]
+) -> tuple[ImageTree, Callable[[Create], int]]:
+    """Grow a tree with branches for the values of some creates, and random scores."""
     rows = [attributes(create) for create in creates]
-    parent, split, value, answer = [-1], [-1], [None], [random_.random() < 0.5]
+    parent, split, value, scores = [-1], [-1], [None], [random_.randrange(256)]
     waiting = [(0, rows, list(range(6)))]
     while waiting:
         node, rows, left = waiting.pop(0)
@@ -179,7 +218,7 @@ def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[
             parent.append(node)
             split.append(-1)
             value.append(own)
-            answer.append(random_.random() < 0.3)
+            scores.append(random_.choice([0, 0, 1, 99, 255]))
     kinds = [pa.binary()] * 3 + [pa.int64()] * 3
     values = []
     for attribute, kind in enumerate(kinds):
@@ -190,25 +229,25 @@ def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[
     ]
     children = {(p, v): c for c, (p, v) in enumerate(zip(parent, value, strict=True)) if c}
 
-    def yes(create: Create) -> set[str]:
+    def score(create: Create) -> int:
         row, node = attributes(create), 0
         while split[node] >= 0 and (node, row[split[node]]) in children:
             node = children[node, row[split[node]]]
-        return {key} if answer[node] else set()
+        return scores[node]
 
     arrays = [np.array(a) for a in (parent, split, code)]
-    return ImageTree(key, *arrays, np.array(answer, np.bool_), values), yes
+    return ImageTree(key, *arrays, np.array(scores, np.uint8), values), score
 
 
-def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Score]:
     creates = some_creates(random_, random_.choice([1, 60]))
-    trees, answers = zip(*(made_tree(random_, key, creates) for key in keys), strict=True)
+    trees, scores = zip(*(made_tree(random_, key, creates) for key in keys), strict=True)
     assert len(ATTRIBUTES) == 6
 
-    def yes(create: Create) -> set[str]:
-        return set().union(*(answer(create) for answer in answers))
+    def all_scores(create: Create) -> Scores:
+        return {key: score(create) for key, score in zip(keys, scores, strict=True)}
 
-    return TreesSection(trees), yes
+    return TreesSection(trees), all_scores
 
 
 def fnv1a(text: bytes) -> int:
@@ -310,7 +349,7 @@ def made_byte_tree(random_: random.Random, features: int, columns: int) -> ByteT
     )
 
 
-def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
+def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Score]:
     known = [v for c in some_creates(random_, 30) for v in values(c) if v is not None]
     tables = []
     for _ in range(2):
@@ -326,18 +365,12 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
     for place in range(0, len(keys), 3):
         columns = random_.choice([1, 3, 20])
         trees = [made_byte_tree(random_, len(features), columns) for _ in range(9)]
-        outputs = {
-            key: Output(
-                random_.randrange(columns),
-                tuple(random_.choice([0, 900, 1100, 1300, NEVER]) for _ in HISTORY_SCOPES),
-            )
-            for key in keys[place : place + 3]
-        }
+        outputs = {key: random_.randrange(columns) for key in keys[place : place + 3]}
         groups.append(Group(columns, outputs, trees))
 
-    def yes(create: Create) -> set[str]:
-        row, scope = row_of(create, features, tables), scope_index(create["history"] or b"")
-        answers = set()
+    def scores(create: Create) -> Scores:
+        row = row_of(create, features, tables)
+        found = {}
         for group in groups:
             sums = np.zeros(group.columns, np.int64)
             for tree in group.trees:
@@ -346,33 +379,52 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
                     right = row[tree.feature[node]] > tree.threshold[node]
                     node = tree.children[node, int(right)]
                 sums += tree.scores[node - len(tree.feature)]
-            outputs = group.outputs.items()
-            answers |= {key for key, o in outputs if sums[o.column] >= o.thresholds[scope]}
-        return answers
+            found |= {key: int(sums[column]) for key, column in group.outputs.items()}
+        return found
 
-    return ForestSection(features, tables, groups), yes
-
-
-def made_scoped(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
-    section, every = random_.choice([made_rules, made_trees])(random_, keys)
-    answered = [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in HISTORY_SCOPES]
-
-    def yes(create: Create) -> set[str]:
-        return every(create) & answered[scope_index(create["history"] or b"")]
-
-    return ScopedSection(section, answered), yes
+    return ForestSection(features, tables, groups), scores
 
 
-MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest, "told": made_scoped}
+def made_meaning(random_: random.Random) -> Meaning:
+    """Return cuts that some scores reach, and levels."""
+
+    def cut() -> int:
+        return random_.choice([0, 1, 2, 100, 255, 900, 1100, 1300, NEVER])
+
+    least = sorted(random_.sample(range(2**16), random_.randrange(4)))
+    levels = [Level(score, random_.randrange(10_000)) for score in least]
+    cuts = {point: Cuts(cut(), cut(), cut(), random_.random() < 0.5) for point in POINTS}
+    return Meaning(cuts, levels)
+
+
+def made_group(random_: random.Random, keys: Sequence[str]) -> dict[str, list[bool]]:
+    count = random_.choice([1, 5, 64, 100])
+    related = random_.sample(keys, random_.randrange(1, len(keys) + 1))
+    return {key: [random_.random() < 0.5 for _ in range(count)] for key in related}
+
+
+MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}
 
 
 def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
-    """Return a made-up image with a section of each of ``kinds``, over ``n`` predicates each."""
+    """Return a made-up image with a section of each of ``kinds``, and ``n`` predicates for each.
+
+    Each section scores one or more of all predicates, and counts for some at each history scope.
+    """
     random_ = random.Random(seed)
-    count = n or random_.choice([1, 7, 30])
-    keys = [f"{kind} {number}" for kind in kinds for number in range(count)]
-    parts = [MAKERS[kind](random_, [k for k in keys if k.startswith(kind)]) for kind in kinds]
-    return Made(keys, [section for section, _ in parts], [yes for _, yes in parts])
+    keys = [str(number) for number in range(len(kinds) * (n or random_.choice([1, 7, 30])))]
+
+    def some(least: int) -> list[str]:
+        return random_.sample(keys, random_.randrange(least, len(keys) + 1))
+
+    parts = [MAKERS[kind](random_, some(1)) for kind in kinds]
+    sections = [Scoring(section, [some(0) for _ in HISTORY_SCOPES]) for section, _ in parts]
+    predicates = [
+        ImagePredicate(key, [made_meaning(random_) for _ in HISTORY_SCOPES]) for key in keys
+    ]
+    groups = [made_group(random_, keys) for _ in range(random_.randrange(3))]
+    scores = [score for _, score in parts]
+    return Made(predicates, sections, scores, groups, random_.choice(POINTS))
 
 
 def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:
@@ -386,6 +438,11 @@ def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:
 
 def rust_answers(image: bytes, creates: pa.Table) -> Answers:
     return decoded(predict(Image(image), creates))
+
+
+def predicates_of(image: bytes) -> int:
+    """Return the number of an image's predicates."""
+    return int.from_bytes(image[BM_AT_PREDICATES : BM_AT_PREDICATES + 4], "little")
 
 
 @dataclass
@@ -405,7 +462,13 @@ class Lookup:
         """Return a row for each create with the answers of all predicates, as booleans."""
         found = self._asked("answers", image, creates, folder).reshape(-1, 32)
         bits = np.unpackbits(found, axis=1, bitorder="little")
-        return bits[:, : len(Image(image).predicates)].astype(bool)
+        return bits[:, : predicates_of(image)].astype(bool)
+
+    def scores(self, image: bytes, creates: pa.Table, folder: Path) -> np.ndarray:
+        """Return a row for each create with the scores of all predicates."""
+        found = self._asked("scores", image, creates, folder).view("<u2").reshape(-1, 256)
+        assert not found[:, predicates_of(image) :].any()
+        return found[:, : predicates_of(image)]
 
     def steps(self, image: bytes, creates: pa.Table, folder: Path) -> list[int]:
         """Return the steps that each create took."""
