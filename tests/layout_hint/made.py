@@ -18,18 +18,18 @@ import pyarrow as pa
 
 from birthmark.data.schema import TIME
 from birthmark.features.history_scope import HISTORY_SCOPES
+from birthmark.predictor.answers.point import POINTS, Point
+from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Meaning
 from birthmark.predictor.image.forest import (
-    NEVER,
     SOURCES,
     ByteTree,
     CodeTable,
     Feature,
     ForestSection,
     Group,
-    Output,
 )
-from birthmark.predictor.image.format import ScopedSection, Section, compile_image, predict
-from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
+from birthmark.predictor.image.format import Scoring, Section, compile_image, predict
+from birthmark.predictor.image.rules import MOST, PLACES, ImageRule, RulesSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
 
@@ -49,6 +49,20 @@ HISTORY = max(TELLS) + 1
 
 Create = dict[str, Any]
 Answers = list[set[str]]
+Scores = dict[str, int]
+
+
+def plain_predicate(key: str, cut: int = 1) -> ImagePredicate:
+    """Return a predicate that is a yes from one cut on, at both points and all history scopes."""
+    cuts = {point: Cuts(yes=cut, sure=cut) for point in POINTS}
+    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))
+
+
+def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) -> bytes:
+    """Return an image of sections that count for all predicates; a yes is from one cut on."""
+    counts = [keys] * len(HISTORY_SCOPES)
+    predicates = [plain_predicate(key, cut) for key in keys]
+    return compile_image(predicates, [Scoring(section, counts) for section in sections])
 
 
 def some_name(random_: random.Random) -> bytes | None:
@@ -110,41 +124,64 @@ def components(name: bytes | None) -> set[tuple[str, bytes]]:
 
 @dataclass
 class Made:
-    """An image, and a simple way to its answers."""
+    """An image, and a simple way to its answers: ``scores`` of each section, by key."""
 
-    keys: list[str]
-    sections: list[Section]
-    yes: list[Callable[[Create], set[str]]]
+    predicates: list[ImagePredicate]
+    sections: list[Scoring]
+    scores: list[Callable[[Create], Scores]]
+    point: Point
+
+    @property
+    def keys(self) -> list[str]:
+        return [predicate.key for predicate in self.predicates]
 
     @property
     def image(self) -> bytes:
-        return compile_image(self.keys, self.sections)
+        return compile_image(self.predicates, self.sections, point=self.point)
+
+    def score(self, create: Create) -> Scores:
+        """Return the greatest score of each predicate among the sections that count."""
+        scope, found = scope_index(create["history"] or b""), dict.fromkeys(self.keys, 0)
+        for section, scores in zip(self.sections, self.scores, strict=True):
+            for key, score in scores(create).items():
+                if key in section.counts[scope]:
+                    found[key] = max(found[key], score)
+        return found
 
     def answers(self, creates: Iterable[Create]) -> Answers:
-        return [set().union(*(yes(create) for yes in self.yes)) for create in creates]
+        return [self._answers(create) for create in creates]
+
+    def _answers(self, create: Create) -> set[str]:
+        scope, scores = scope_index(create["history"] or b""), self.score(create)
+        cuts = {p.key: p.meanings[scope].cuts[self.point].yes for p in self.predicates}
+        return {key for key, score in scores.items() if score >= cuts[key]}
 
 
 def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
     rules: dict[tuple[str, str, bytes], ImageRule] = {}
     for _ in range(random_.choice([0, 1, 40, 400])):
         place, text = random_.choice(sorted(components(some_name(random_))))
-        rule = ImageRule(random_.choice(keys), place, text, random_.random() < 0.6)
+        least, most = sorted(random_.choices(range(MOST + 1), k=2))
+        rule = ImageRule(random_.choice(keys), place, text, least, most)
         rules[(rule.predicate, place, text)] = rule
     order = random_.sample(PLACES, len(PLACES))
     by_component: dict[tuple[str, bytes], list[ImageRule]] = {}
     for rule in rules.values():
         by_component.setdefault((rule.place, rule.text), []).append(rule)
 
-    def yes(create: Create) -> set[str]:
+    def scores(create: Create) -> Scores:
         found = [r for c in components(create["name"]) for r in by_component.get(c, ())]
-        answers = set()
+        answers = dict.fromkeys(keys, 0)
         for key in keys:
-            verdicts = [(order.index(r.place), r.yes) for r in found if r.predicate == key]
-            if verdicts and min(verdicts)[1]:
-                answers.add(key)
+            ceiling = MOST
+            for place in order:
+                own = [r for r in found if (r.predicate, r.place) == (key, place)]
+                ceiling = min([ceiling, *(rule.most for rule in own)])
+                least = max((rule.least for rule in own), default=0)
+                answers[key] = max(answers[key], min(least, ceiling))
         return answers
 
-    return RulesSection(list(rules.values()), order), yes
+    return RulesSection(list(rules.values()), order), scores
 
 
 def pieces(name: bytes | None) -> list[bytes | None]:
@@ -159,9 +196,9 @@ def attributes(create: Create) -> list[Any]:
 
 
 def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[ImageTree, Any]:
-    """Grow a tree with branches for the values of some creates, and random answers."""
+    """Grow a tree with branches for the values of some creates, and random scores."""
     rows = [attributes(create) for create in creates]
-    parent, split, value, answer = [-1], [-1], [None], [random_.random() < 0.5]
+    parent, split, value, score = [-1], [-1], [None], [random_.randrange(256)]
     waiting = [(0, rows, list(range(6)))]
     while waiting:
         node, rows, left = waiting.pop(0)
@@ -179,7 +216,7 @@ def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[
             parent.append(node)
             split.append(-1)
             value.append(own)
-            answer.append(random_.random() < 0.3)
+            score.append(random_.choice([0, 255, random_.randrange(256)]))
     kinds = [pa.binary()] * 3 + [pa.int64()] * 3
     values = []
     for attribute, kind in enumerate(kinds):
@@ -190,14 +227,14 @@ def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[
     ]
     children = {(p, v): c for c, (p, v) in enumerate(zip(parent, value, strict=True)) if c}
 
-    def yes(create: Create) -> set[str]:
+    def scores(create: Create) -> Scores:
         row, node = attributes(create), 0
         while split[node] >= 0 and (node, row[split[node]]) in children:
             node = children[node, row[split[node]]]
-        return {key} if answer[node] else set()
+        return {key: score[node]}
 
     arrays = [np.array(a) for a in (parent, split, code)]
-    return ImageTree(key, *arrays, np.array(answer, np.bool_), values), yes
+    return ImageTree(key, *arrays, np.array(score, np.uint8), values), scores
 
 
 def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
@@ -205,10 +242,10 @@ def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, An
     trees, answers = zip(*(made_tree(random_, key, creates) for key in keys), strict=True)
     assert len(ATTRIBUTES) == 6
 
-    def yes(create: Create) -> set[str]:
-        return set().union(*(answer(create) for answer in answers))
+    def scores(create: Create) -> Scores:
+        return {key: score for own in answers for key, score in own(create).items()}
 
-    return TreesSection(trees), yes
+    return TreesSection(trees), scores
 
 
 def fnv1a(text: bytes) -> int:
@@ -326,18 +363,11 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
     for place in range(0, len(keys), 3):
         columns = random_.choice([1, 3, 20])
         trees = [made_byte_tree(random_, len(features), columns) for _ in range(9)]
-        outputs = {
-            key: Output(
-                random_.randrange(columns),
-                tuple(random_.choice([0, 900, 1100, 1300, NEVER]) for _ in HISTORY_SCOPES),
-            )
-            for key in keys[place : place + 3]
-        }
+        outputs = {key: random_.randrange(columns) for key in keys[place : place + 3]}
         groups.append(Group(columns, outputs, trees))
 
-    def yes(create: Create) -> set[str]:
-        row, scope = row_of(create, features, tables), scope_index(create["history"] or b"")
-        answers = set()
+    def scores(create: Create) -> Scores:
+        row, found = row_of(create, features, tables), {}
         for group in groups:
             sums = np.zeros(group.columns, np.int64)
             for tree in group.trees:
@@ -346,33 +376,55 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
                     right = row[tree.feature[node]] > tree.threshold[node]
                     node = tree.children[node, int(right)]
                 sums += tree.scores[node - len(tree.feature)]
-            outputs = group.outputs.items()
-            answers |= {key for key, o in outputs if sums[o.column] >= o.thresholds[scope]}
-        return answers
+            found |= {key: int(sums[column]) for key, column in group.outputs.items()}
+        return found
 
-    return ForestSection(features, tables, groups), yes
-
-
-def made_scoped(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
-    section, every = random_.choice([made_rules, made_trees])(random_, keys)
-    answered = [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in HISTORY_SCOPES]
-
-    def yes(create: Create) -> set[str]:
-        return every(create) & answered[scope_index(create["history"] or b"")]
-
-    return ScopedSection(section, answered), yes
+    return ForestSection(features, tables, groups), scores
 
 
-MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest, "told": made_scoped}
+MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}
+USUAL_CUTS = {
+    "rules": [0, 1, 60, 200, NEVER],
+    "trees": [0, 1, 100, 255, NEVER],
+    "forest": [0, 900, 1100, 1300, NEVER],
+}
 
 
 def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
-    """Return a made-up image with a section of each of ``kinds``, over ``n`` predicates each."""
+    """Return a made-up image with a section of each of ``kinds``, over ``n`` predicates each.
+
+    Of several kinds, one more section counts for predicates of all.
+    """
     random_ = random.Random(seed)
     count = n or random_.choice([1, 7, 30])
-    keys = [f"{kind} {number}" for kind in kinds for number in range(count)]
-    parts = [MAKERS[kind](random_, [k for k in keys if k.startswith(kind)]) for kind in kinds]
-    return Made(keys, [section for section, _ in parts], [yes for _, yes in parts])
+    by_kind = {kind: [f"{kind} {number}" for number in range(count)] for kind in kinds}
+    keys = [key for own in by_kind.values() for key in own]
+    sections, scores = zip(
+        *(MAKERS[kind](random_, own) for kind, own in by_kind.items()), strict=True
+    )
+    counts = [made_counts(random_, keys) for _ in sections]
+    predicates = [
+        ImagePredicate(key, [made_meaning(random_, USUAL_CUTS[kind]) for _ in HISTORY_SCOPES])
+        for kind, own in by_kind.items()
+        for key in own
+    ]
+    own = [Scoring(*each) for each in zip(sections, counts, strict=True)]
+    if len(kinds) > 1:  # some predicates are scored twice
+        section, more = random_.choice([made_rules, made_trees])(random_, keys)
+        own.append(Scoring(section, made_counts(random_, keys)))
+        scores = (*scores, more)
+    return Made(predicates, own, list(scores), random_.choice(POINTS))
+
+
+def made_counts(random_: random.Random, keys: Sequence[str]) -> list[set[str]]:
+    """Return all keys at each history scope, or only some of them."""
+    if random_.random() < 0.5:
+        return [set(keys)] * len(HISTORY_SCOPES)
+    return [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in HISTORY_SCOPES]
+
+
+def made_meaning(random_: random.Random, cuts: Sequence[int]) -> Meaning:
+    return Meaning({point: Cuts(yes=random_.choice(cuts)) for point in POINTS})
 
 
 def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:
