@@ -1053,8 +1053,7 @@ class Answerer:
         model: tuple[str, str, str],
         abstaining: list[str],
         tallies: tuple[Tally, Tally],
-        certainty: list[str] = ...,
-        levels: list[pa.UInt8Array] = ...,
+        three_way: bool = ...,
         live: SharedHistory | None = ...,
         knows_history: list[bool] = ...,
     ) -> Self:
@@ -1063,9 +1062,8 @@ class Answerer:
         Predicates ``abstaining`` are always answered no. The first of ``tallies`` counts answers,
         the second their history scopes (``features.history_scope.HISTORY_SCOPES``). ``live`` is the
         live history for creates that carry none; it is used at the scopes for which the models have
-        ``knows_history``. ``certainty`` has the descriptions of ``predictor.answers.certainty``,
-        one or one per scope, and ``levels`` the images that give levels. Raises ``ImageError`` as
-        ``Image``, and ``CertaintyError`` for levels that contradict the descriptions.
+        ``knows_history``. With ``three_way`` there are answers yes, no and unsure, too. Raises
+        ``ImageError`` as ``Image``, and ``ArgumentError`` for an unknown point.
         """
 
     def calibrated(self) -> dict[str, list[int]]:
@@ -1080,8 +1078,8 @@ class Answerer:
 
         Each has a predicate, the index of a history scope in
         ``features.history_scope.HISTORY_SCOPES``, the least sum of scores for a yes
-        (``predictor.image.forest.Output``), and whether a suppressed predicate may say yes. All
-        others are as calibrated. Raises ``CertaintyError`` for thresholds that the image lacks.
+        (``predictor.image.forest.Group``), and whether a suppressed predicate may say yes. All
+        others are as calibrated. Raises ``ArgumentError`` for predicates that the image lacks.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int, bytes]:
@@ -1171,6 +1169,10 @@ BM_VERSION: int
 BM_PREDICATES_MAX: int
 BM_WORDS_MAX: int
 BM_SECTIONS_MAX: int
+BM_GROUPS_MAX: int
+BM_ASSIGNMENTS_MAX: int
+BM_NEVER: int
+BM_PROBABILITY_STEPS: int
 BM_FEATURES_MAX: int
 BM_TREES_MAX: int
 BM_TREE_SIZE_MAX: int
@@ -1188,13 +1190,20 @@ BM_AT_VERSION: int
 BM_AT_SIZE: int
 BM_AT_CHECKSUM: int
 BM_AT_PREDICATES: int
-BM_AT_KEYS: int
+BM_AT_PREDICATE_ROWS: int
 BM_AT_SECTIONS: int
 BM_AT_STEPS: int
-BM_AT_ZERO: int
+BM_AT_POINT: int
+BM_AT_GROUPS: int
+BM_AT_GROUP_ROWS: int
 BM_HEADER_SIZE: int
 BM_SECTION_ENTRY: int
+BM_PREDICATE_ENTRY: int
 BM_KEY_ENTRY: int
+BM_SCOPE_ENTRY: int
+BM_CUTS_ENTRY: int
+BM_LEVEL_ENTRY: int
+BM_GROUP_ENTRY: int
 BM_HASH_BASIS: int
 BM_HASH_PRIME: int
 BM_HASH_MIX: int
@@ -1259,10 +1268,12 @@ BM_VALUE_CLIENT: int
 BM_VALUE_SHAPE: int
 BM_VALUE_SUFFIX: int
 BM_VALUES: int
+BM_ACCURATE: int
+BM_BOUNDED: int
+BM_POINTS: int
 BM_SECTION_RULES: int
 BM_SECTION_TREES: int
 BM_SECTION_FOREST: int
-BM_SECTION_SCOPED: int
 BM_HINT_VERSION: int
 BM_IMAGE_MAX: int
 BM_NAME_MAX: int

@@ -36,21 +36,22 @@ def kind_of_images(kinds: tuple[str, ...]) -> str | None:
     return next((kind for kind in (BEST, *KINDS) if kind in kinds), None)
 
 
-def save(trained: Answering, directory: Path) -> list[str]:
-    """Write the images that can be compiled; return their names.
+def save(trained: Answering, directory: Path, kind: str | None) -> list[str]:
+    """Write the images of ``kind`` that can be compiled; return their names.
 
     Left out are models that the format has no room for, and hints that were not learned.
     """
-    kind = kind_of_images(trained.kinds)
-    makers: dict[str, Callable[[str], bytes]] = {
-        IMAGE: lambda kind: compile_models(trained.of_kind(kind), assignments=trained.assignments)
+    if kind is None:
+        return []
+    makers: dict[str, Callable[[], bytes]] = {
+        IMAGE: lambda: compile_models(trained.of_kind(kind), assignments=trained.assignments)
     }
     if kind in trained.hints:
-        makers[HINTS_IMAGE] = lambda kind: hint_image(trained, kind)
+        makers[HINTS_IMAGE] = lambda: hint_image(trained, kind)
     saved = []
-    for name, make in makers.items() if kind else ():
+    for name, make in makers.items():
         try:
-            content = make(kind)
+            content = make()
         except ValueError as error:
             log.warning("no %s: %s", name, error)
             continue

@@ -37,6 +37,7 @@ from birthmark.predictor.parameters import Parameters
 from birthmark.predictor.predicates import BUILT_IN, Predicate, from_config
 from birthmark.predictor.predicates.assignments import Assignments, assignments_of
 from birthmark.predictor.predicates.predicate import Subject
+from birthmark.predictor.saved_images import kind_of_images
 
 _FORMAT = 5
 _READABLE = (4, 5)
@@ -264,9 +265,10 @@ class TrainedModel:
     def _error_reduction(self, rule: Mapping[str, Any]) -> float:
         return error_reduction(rule, self.tallies[rule["predicate"]])
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: Path, kind: str | None = None) -> list[str]:
         """Write the model and its compiled images to files in ``directory``; return their names.
 
+        The images have the models of ``kind`` (None: ``best``, or the only one).
         Estimators that were not loaded are left out. Raises ``ValueError`` for a predicate whose
         function cannot be imported by its name.
         """
@@ -297,7 +299,7 @@ class TrainedModel:
             *parts.write_histories(directory, self.histories),
             *self.heat.save(directory),
             *hint_models.save(self.hints, directory),
-            *saved_images.save(self, directory),
+            *saved_images.save(self, directory, kind or kind_of_images(self.kinds)),
         ]
 
     @classmethod

@@ -23,20 +23,12 @@ def image(
         bool,
         typer.Option("--hints", help="compile only HotName, HotDir and HotWrite, for file systems"),
     ] = False,
-    probabilities: Annotated[
-        bool,
-        typer.Option(
-            "--probabilities",
-            help="include probabilities, for libbirthmark",
-        ),
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compile the published model into an image for C and kernels."""
     from birthmark.data.common.durable import output as output_file
     from birthmark.data.common.sizes import size
     from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
-    from birthmark.predictor.model_file import compile_model
     from birthmark.predictor.models.compile import compile_models
     from birthmark.serving.models.loaded import load_model
     from birthmark.training.registry.versions import Registry
@@ -45,8 +37,6 @@ def image(
     source = context.get_parameter_source("region")
     if not hints and source is not None and source.name == "COMMANDLINE":
         raise typer.BadParameter("expected --hints with it", param_hint="region")
-    if hints and probabilities:
-        raise typer.BadParameter("expected no --hints with it", param_hint="probabilities")
     loaded = load_model(Registry(published.registry), published.model, published.point)
     never = set(loaded.abstaining)
     if hints:
@@ -57,10 +47,7 @@ def image(
     else:
         models = loaded.trained.of_kind(loaded.kind)
         predicates = len(models)
-        if probabilities:
-            content = compile_model(models, loaded.trained.assignments, loaded.point, never)
-        else:
-            content = compile_models(models, loaded.point, never)
+        content = compile_models(models, loaded.point, loaded.trained.assignments, never)
     with output_file(out) as path:
         path.write_bytes(content)
     summary = {

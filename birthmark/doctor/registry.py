@@ -10,6 +10,7 @@ from birthmark.data.common import durable
 from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.image.format import is_older
+from birthmark.predictor.saved_images import IMAGE
 from birthmark.training.registry.versions import Registry, RegistryError
 
 _PATIENCE = 3.0
@@ -51,9 +52,9 @@ def _answers(registry: Registry, version: str) -> Iterator[Finding]:
         do = "run birthmark nightly with this release: it trains and publishes again"
         yield Fault(f"the published version cannot be loaded: {error}", where, do)
         return
-    older = [path.name for path in sorted(directory.glob("*.image")) if is_older(_head(path))]
-    if older:
-        what = f"{older[0]} has an older format than this release's, and is compiled at each start"
+    image = directory / IMAGE
+    if not image.exists() or is_older(_head(image)):
+        what = "it has no image of this release's format, so one is compiled at each start"
         yield Fault(what, where, "run birthmark nightly: the next version has its own")
 
 

@@ -7,9 +7,9 @@ what clients will know. A kind without history errs equally often at each scope.
 
 For a predicate and scope another kind is chosen only if it errs significantly less over both
 points, by a paired t-test over the folds, which are long periods (or over the blocks of time, if
-there is one fold). Small differences do not persist to the next day. On captured days (selected on the first,
-tested on the second) the kind with the fewest errors for each predicate and scope erred more often
-than this selection does, and so did a test over the many blocks of time.
+there is one fold). Small differences do not persist to the next day. On captured days (selected on
+the first, tested on the second) the kind with the fewest errors for each predicate and scope erred
+more often than this selection does, and so did a test over the many blocks of time.
 """
 
 from __future__ import annotations
@@ -106,11 +106,11 @@ class ModelSelection:
     def _kind(self, key: str, scope: HistoryScope, best: str) -> str:
         """Return the kind that errs least; ``best``, unless another is significantly better."""
         points = {kind: models.point(key, scope) for kind, models in self.sets.items()}
-        errors = {
-            kind: sum(shares)
+        shares = {
+            kind: [share for point in POINTS if (share := own.errors_at(point)) is not None]
             for kind, own in points.items()
-            if None not in (shares := [own.errors_at(point) for point in POINTS])
         }
+        errors = {kind: sum(own) for kind, own in shares.items() if len(own) == len(POINTS)}
         other = best_kind(errors, best)
         if other == best:
             return best

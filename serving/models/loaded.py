@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count, takewhile
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +16,10 @@ from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, histo
 from birthmark.predictor import Kind, Point
 from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, RegionCapacity, hint_image
 from birthmark.predictor.answers import certainty
-from birthmark.predictor.image.format import Image, is_older
-from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.image.format import at_point, is_older
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import BEST, KINDS
-from birthmark.predictor.saved_images import certainty_name, hints_name, image_name, levels_name
+from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
 from birthmark.predictor.trained import TrainedModel, read_description
 from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.models.shared_images import shared_buffer
@@ -94,34 +91,26 @@ class LoadedModel(Published):
     @cached_property
     def answerer(self) -> Answerer:
         """The answerer, from the image of all predicates."""
-        stored = self._stored(image_name(self.kind, self.point))
-        content = stored or compile_models(self.trained.of_kind(self.kind), self.point)
-        return self._answerer(content, self.tallies.predictions, *self._levels(content))
+        content = self._stored(IMAGE) or self._compiled()
+        return self._answerer(content, self.tallies.predictions, three_way=True)
 
-    def _levels(self, content: bytes) -> tuple[list[str], list[bytes]]:
-        """Return the level descriptions of an image's answers, and the level images."""
-        described = self._part(certainty_name(self.kind, self.point))
-        parts = (levels_name(self.kind, self.point, number) for number in count())
-        stored = [self._stored(name) for name in takewhile(self._has, parts)]
-        if not described or not stored:  # an older version without levels
-            return [certainty.describe_uncalibrated(Image(content).predicates)], []
-        levels = [image for image in stored if image is not None]
-        if len(levels) < len(stored):
-            levels = compile_levels(self.trained.of_kind(self.kind).at(self.point))
-        return [json.dumps(each) for each in json.loads(described)], levels
+    def _compiled(self) -> bytes:
+        models, assignments = self.trained.of_kind(self.kind), self.trained.assignments
+        return compile_models(models, self.point, assignments)
 
     @cached_property
     def hints(self) -> Hints | None:
         """The hints to file systems; None if the model has not learned any."""
         abstaining = self.abstaining.keys() & HINTS
         usual = self.room == USUAL_ROOM and not abstaining
-        content = self._stored(hints_name(self.kind, self.point)) if usual else None
+        content = self._stored(HINTS_IMAGE) if usual else None
         try:
             if content is None:
                 content = hint_image(self.trained, self.kind, self.point, self.room, abstaining)
         except ValueError as error:
             log.warning("model %s gives no hints: %s", self.version, error)
             return None
+        content = at_point(content, self.point)
         etag = etag_of(self.version, content)
         return Hints(content, self._answerer(content, self.tallies.hints), etag)
 
@@ -161,35 +150,22 @@ class LoadedModel(Published):
         ]
 
     def _stored(self, name: str) -> bytes | None:
-        """Return an image of the version, if it has one in the current format."""
-        content = self._part(name)
-        if content is not None and is_older(content):
+        """Return an image of the version, if it has one of the kind in the current format."""
+        if name not in self.manifest["parts"] or self.kind != self.manifest["serve"]:
+            return None
+        content = read_regular(self.directory / name, MODEL_BYTES)
+        if is_older(content):
             log.info("model %s: %s has an older format and is rebuilt", self.version, name)
             return None
         return content
 
-    def _part(self, name: str) -> bytes | None:
-        return read_regular(self.directory / name, MODEL_BYTES) if self._has(name) else None
-
-    def _has(self, name: str) -> bool:
-        return name in self.manifest["parts"]
-
-    def _answerer(
-        self,
-        content: bytes,
-        tally: Tally,
-        described: Sequence[str] = (),
-        levels: Sequence[bytes] = (),
-    ) -> Answerer:
-        model_id = (self.version, self.kind, self.point)
-        images = [_array(level) for level in levels]
+    def _answerer(self, content: bytes, tally: Tally, three_way: bool = False) -> Answerer:
         return Answerer(
-            _array(content),
-            model_id,
+            pa.Array.from_buffers(pa.uint8(), len(content), [None, shared_buffer(content)]),
+            (self.version, self.kind, self.point),
             list(self.abstaining),
             (tally, self.tallies.scopes_used),
-            list(described),
-            images,
+            three_way,
             self.live,
             self._knows_history,
         )
@@ -199,10 +175,6 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
     """Return a table as one batch, even if it is empty."""
     batches = table.combine_chunks().to_batches()
     return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
-
-
-def _array(content: bytes) -> pa.UInt8Array:
-    return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared_buffer(content)])
 
 
 def load_model(

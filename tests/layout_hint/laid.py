@@ -18,20 +18,18 @@ from unittest import mock
 
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.answers.point import BOUNDED
 from birthmark.predictor.image import steps
-from birthmark.predictor.image.cuts import Level
+from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark_native import (
     BM_ASSIGNMENTS_MAX,
-    BM_AT_CHECKSUM,
     BM_AT_GROUP_ROWS,
     BM_AT_POINT,
     BM_AT_PREDICATE_ROWS,
     BM_AT_SIZE,
-    BM_AT_STEPS,
-    BM_AT_VERSION,
     BM_CUTS_ENTRY,
     BM_GROUP_ENTRY,
     BM_GROUPS_MAX,
@@ -43,12 +41,14 @@ from birthmark_native import (
     BM_SCOPES,
     BM_SECTIONS_MAX,
 )
-from tests.images import image_of, predicate
 from tests.layout_hint import device as d
-from tests.layout_hint.made import made
+from tests.layout_hint.made import made, plain_image
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAF, MODE = 255, 3
+
+VERSION_AT, CHECKSUM_AT, STEPS_AT = 8, 16, 32
+"""Where these stand in a header."""
 
 
 @dataclass(frozen=True)
@@ -139,20 +139,20 @@ def ladder(length: int) -> list[tuple[int, int]]:
 def raw(predicates: Sequence[str], section: Section) -> bytes:
     """Return an image with one section, whatever it takes: the limit is not the writer's."""
     with mock.patch("birthmark.predictor.image.format.BM_STEPS_MAX", 2**32):
-        return image_of(predicates, [section])
+        return plain_image(predicates, [section])
 
 
 def keys(count: int) -> list[str]:
     return [f"p{number}" for number in range(count)]
 
 
-def sealed(content: bytes, at: int = BM_AT_CHECKSUM, number: int = 0, width: int = 4) -> bytes:
+def sealed(content: bytes, at: int = CHECKSUM_AT, number: int = 0, width: int = 4) -> bytes:
     """Return an image in which a number of ``width`` bytes is another, with the right checksum."""
     changed = bytearray(content)
     changed[at : at + width] = number.to_bytes(width, "little")
-    rest = changed[BM_AT_CHECKSUM + 4 :]
-    checksum = zlib.crc32(rest, zlib.crc32(changed[:BM_AT_CHECKSUM]))
-    struct.pack_into("<I", changed, BM_AT_CHECKSUM, checksum)
+    rest = changed[CHECKSUM_AT + 4 :]
+    checksum = zlib.crc32(rest, zlib.crc32(changed[:CHECKSUM_AT]))
+    struct.pack_into("<I", changed, CHECKSUM_AT, checksum)
     return bytes(changed)
 
 
@@ -163,19 +163,20 @@ def number_at(content: bytes, at: int) -> int:
 
 def declared(content: bytes) -> int:
     """Return the steps that an image declares."""
-    return number_at(content, BM_AT_STEPS)
+    return number_at(content, STEPS_AT)
 
 
 def whole(assignments: int = 3, groups: int = 2, sections: int = 1) -> bytes:
     """Return a small image of three predicates that has everything."""
     names = keys(3)
     levels = [Level(0, 40), Level(2, 50), Level(7, 9999)]
+    meaning = Meaning({BOUNDED: Cuts(yes=1)}, levels)
     rules = RulesSection([ImageRule(names[0], "last", b"lock", 3)])
     table = {name: [True] * assignments for name in names}
     limits = {"BM_GROUPS_MAX": 2**32, "BM_SECTIONS_MAX": 2**32}
     with mock.patch.multiple("birthmark.predictor.image.format", **limits):
         return compile_image(
-            [predicate(name, levels) for name in names],
+            [ImagePredicate(name, [meaning] * len(HISTORY_SCOPES)) for name in names],
             [Scoring(rules, [names] * len(HISTORY_SCOPES))] * sections,
             [table] * groups,
         )
@@ -221,28 +222,28 @@ def seeds() -> Iterator[tuple[str, bytes]]:
     """Yield images that are sound, for fuzzers to begin with, by name."""
     rules = [ImageRule(hint, "last", b"lock", 1) for hint in HINTS]
     rules.append(ImageRule("HotName", "middle", b"big", 1))
-    yield "hints", image_of(HINTS, [RulesSection(rules)])
+    yield "hints", plain_image(HINTS, [RulesSection(rules)])
     yield "whole", whole()
     every = ("rules", "trees", "forest")
     for kinds in (("rules",), ("trees",), ("forest",), every):
         images = [made(seed, kinds, n=2).image for seed in range(40)]
         yield "-".join(kinds), min((i for i in images if len(i) > 500 * len(kinds)), key=len)
     shared = [(place, place) for place in range(8)]
-    yield "shared-nodes", image_of(keys(8), [LaidTrees(chain(12), shared)])
-    yield "long-chain", image_of(keys(1), [LaidTrees(chain(60), [(0, 0)])])
-    yield "shared-trees", image_of(keys(4), [LaidForest(ladder(9), [[0, 1], [3]], 3)])
-    room = image_of(keys(4), [LaidForest(ladder(3), [[2]], 2), LaidTrees(chain(3), [(1, 0)])])
-    yield "room-for-more", sealed(room, BM_AT_STEPS, steps.STEPS)
+    yield "shared-nodes", plain_image(keys(8), [LaidTrees(chain(12), shared)])
+    yield "long-chain", plain_image(keys(1), [LaidTrees(chain(60), [(0, 0)])])
+    yield "shared-trees", plain_image(keys(4), [LaidForest(ladder(9), [[0, 1], [3]], 3)])
+    room = plain_image(keys(4), [LaidForest(ladder(3), [[2]], 2), LaidTrees(chain(3), [(1, 0)])])
+    yield "room-for-more", sealed(room, STEPS_AT, steps.STEPS)
 
 
 def refused() -> Iterator[tuple[str, bytes]]:
     """Yield images with a right checksum that are refused as malformed, by why."""
     repeated = [(0, 0), (0, 0)]
-    yield "repeated predicate", image_of(keys(2), [LaidTrees(chain(4), repeated)])
+    yield "repeated predicate", plain_image(keys(2), [LaidTrees(chain(4), repeated)])
     groups = [[0, 1], [1]]
-    yield "repeated output", image_of(keys(2), [LaidForest(ladder(3), groups, 2)])
-    yield "output twice", image_of(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
-    few = image_of(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
+    yield "repeated output", plain_image(keys(2), [LaidForest(ladder(3), groups, 2)])
+    yield "output twice", plain_image(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
+    few = plain_image(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
     yield "node that declares too few steps", few
     trees = {
         "children that stand too late": [(12, 3), *ladder(2)],
@@ -253,10 +254,10 @@ def refused() -> Iterator[tuple[str, bytes]]:
         "tree that is too high": ladder(256),
     }
     for why, nodes in trees.items():
-        yield why, image_of(keys(1), [LaidForest(nodes, [[0]], 1)])
+        yield why, plain_image(keys(1), [LaidForest(nodes, [[0]], 1)])
     for begins in (3, 7, 2**32 - 1):
         inside = LaidForest(ladder(2), [[0]], 2, begins)
-        yield f"tree that begins at {begins}", image_of(keys(1), [inside])
+        yield f"tree that begins at {begins}", plain_image(keys(1), [inside])
     image = whole()
     for why, change in _wrong(image).items():
         yield why, sealed(image, *change)
@@ -322,7 +323,7 @@ def frames(image: bytes) -> Iterator[tuple[str, bytes]]:
     yield "query", b"\0" + config(d.QUERY) + asked + read + answer + flush + asked + status
     yield "table", b"\1" + config(d.TABLE) + load(image) + ask(b"inbox.lock")
     damaged = image[:-1] + bytes([image[-1] ^ 1])
-    older, rest = sealed(image, BM_AT_VERSION, 1), struct.pack("<2I", 9, 3) + b"???"
+    older, rest = sealed(image, VERSION_AT, 1), struct.pack("<2I", 9, 3) + b"???"
     yield "refused", b"\0" + load(damaged) + load(older) + load(b"") + rest + load(image)
 
 

@@ -1,4 +1,4 @@
-"""Models for images, a simple version of their scores, and the C lookup to compare it with."""
+"""Models for images, a simple version of their answers, and the C lookup to compare it with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 import re
 import struct
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count, pairwise
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from birthmark.data.schema import TIME
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
+from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.forest import (
     SOURCES,
@@ -29,7 +29,7 @@ from birthmark.predictor.image.forest import (
     Group,
 )
 from birthmark.predictor.image.format import Scoring, Section, compile_image, predict
-from birthmark.predictor.image.rules import PLACES, ImageRule, RulesSection
+from birthmark.predictor.image.rules import MOST, PLACES, ImageRule, RulesSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import (
     BM_AT_PREDICATES,
@@ -55,8 +55,20 @@ HISTORY = max(TELLS) + 1
 
 Create = dict[str, Any]
 Answers = list[set[str]]
-Scores = Mapping[str, int]
-Score = Callable[[Create], Scores]
+Scores = dict[str, int]
+
+
+def plain_predicate(key: str, cut: int = 1) -> ImagePredicate:
+    """Return a predicate that is a yes from one cut on, at both points and all history scopes."""
+    cuts = {point: Cuts(yes=cut, sure=cut) for point in POINTS}
+    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))
+
+
+def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) -> bytes:
+    """Return an image of sections that count for all predicates; a yes is from one cut on."""
+    counts = [keys] * len(HISTORY_SCOPES)
+    predicates = [plain_predicate(key, cut) for key in keys]
+    return compile_image(predicates, [Scoring(section, counts) for section in sections])
 
 
 def some_name(random_: random.Random) -> bytes | None:
@@ -118,13 +130,13 @@ def components(name: bytes | None) -> set[tuple[str, bytes]]:
 
 @dataclass
 class Made:
-    """An image, and a simple way to its scores and answers."""
+    """An image, and a simple way to its answers: ``scores`` of each section, by key."""
 
     predicates: list[ImagePredicate]
     sections: list[Scoring]
-    scores_of: list[Score]
-    groups: Sequence[dict[str, list[bool]]] = ()
-    point: Point = BOUNDED
+    scores: list[Callable[[Create], Scores]]
+    point: Point
+    groups: Sequence[dict[str, list[bool]]]
 
     @property
     def keys(self) -> list[str]:
@@ -134,33 +146,29 @@ class Made:
     def image(self) -> bytes:
         return compile_image(self.predicates, self.sections, self.groups, self.point)
 
-    def scores(self, create: Create) -> dict[str, int]:
-        """Return the greatest score of the sections that count at the create's history scope."""
-        scope = scope_index(create["history"] or b"")
-        greatest = dict.fromkeys(self.keys, 0)
-        for section, scores in zip(self.sections, self.scores_of, strict=True):
+    def score(self, create: Create) -> Scores:
+        """Return the greatest score of each predicate among the sections that count."""
+        scope, found = scope_index(create["history"] or b""), dict.fromkeys(self.keys, 0)
+        for section, scores in zip(self.sections, self.scores, strict=True):
             for key, score in scores(create).items():
                 if key in section.counts[scope]:
-                    greatest[key] = max(greatest[key], score)
-        return greatest
+                    found[key] = max(found[key], score)
+        return found
 
     def answers(self, creates: Iterable[Create]) -> Answers:
         return [self._answers(create) for create in creates]
 
     def _answers(self, create: Create) -> set[str]:
-        scope, scores = scope_index(create["history"] or b""), self.scores(create)
-        return {
-            predicate.key
-            for predicate in self.predicates
-            if scores[predicate.key] >= predicate.meanings[scope].cuts[self.point].yes
-        }
+        scope, scores = scope_index(create["history"] or b""), self.score(create)
+        cuts = {p.key: p.meanings[scope].cuts[self.point].yes for p in self.predicates}
+        return {key for key, score in scores.items() if score >= cuts[key]}
 
 
-def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Score]:
+def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
     rules: dict[tuple[str, str, bytes], ImageRule] = {}
     for _ in range(random_.choice([0, 1, 40, 400])):
         place, text = random_.choice(sorted(components(some_name(random_))))
-        least, most = (random_.choice([0, 1, 2, 100, 254, 255]) for _ in range(2))
+        least, most = sorted(random_.choices(range(MOST + 1), k=2))
         rule = ImageRule(random_.choice(keys), place, text, least, most)
         rules[(rule.predicate, place, text)] = rule
     order = random_.sample(PLACES, len(PLACES))
@@ -168,18 +176,17 @@ def made_rules(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Sc
     for rule in rules.values():
         by_component.setdefault((rule.place, rule.text), []).append(rule)
 
-    def score(rules: Collection[ImageRule]) -> int:
-        """Return the greatest of what places give, cut off at the least most up to each."""
-        scores = [0]
-        for number, place in enumerate(order):
-            least = max((rule.least for rule in rules if rule.place == place), default=0)
-            most = [rule.most for rule in rules if rule.place in order[: number + 1]]
-            scores.append(min([least, *most]))
-        return max(scores)
-
     def scores(create: Create) -> Scores:
         found = [r for c in components(create["name"]) for r in by_component.get(c, ())]
-        return {key: score([rule for rule in found if rule.predicate == key]) for key in keys}
+        answers = dict.fromkeys(keys, 0)
+        for key in keys:
+            ceiling = MOST
+            for place in order:
+                own = [r for r in found if (r.predicate, r.place) == (key, place)]
+                ceiling = min([ceiling, *(rule.most for rule in own)])
+                least = max((rule.least for rule in own), default=0)
+                answers[key] = max(answers[key], min(least, ceiling))
+        return answers
 
     return RulesSection(list(rules.values()), order), scores
 
@@ -195,12 +202,10 @@ def attributes(create: Create) -> list[Any]:
     return [*pieces(create["name"]), create["mode"], create["uid"], create["gid"]]
 
 
-def made_tree(
-    random_: random.Random, key: str, creates: list[Create]
-) -> tuple[ImageTree, Callable[[Create], int]]:
+def made_tree(random_: random.Random, key: str, creates: list[Create]) -> tuple[ImageTree, Any]:
     """Grow a tree with branches for the values of some creates, and random scores."""
     rows = [attributes(create) for create in creates]
-    parent, split, value, scores = [-1], [-1], [None], [random_.randrange(256)]
+    parent, split, value, score = [-1], [-1], [None], [random_.randrange(256)]
     waiting = [(0, rows, list(range(6)))]
     while waiting:
         node, rows, left = waiting.pop(0)
@@ -218,7 +223,7 @@ def made_tree(
             parent.append(node)
             split.append(-1)
             value.append(own)
-            scores.append(random_.choice([0, 0, 1, 99, 255]))
+            score.append(random_.choice([0, 255, random_.randrange(256)]))
     kinds = [pa.binary()] * 3 + [pa.int64()] * 3
     values = []
     for attribute, kind in enumerate(kinds):
@@ -229,25 +234,25 @@ def made_tree(
     ]
     children = {(p, v): c for c, (p, v) in enumerate(zip(parent, value, strict=True)) if c}
 
-    def score(create: Create) -> int:
+    def scores(create: Create) -> Scores:
         row, node = attributes(create), 0
         while split[node] >= 0 and (node, row[split[node]]) in children:
             node = children[node, row[split[node]]]
-        return scores[node]
+        return {key: score[node]}
 
     arrays = [np.array(a) for a in (parent, split, code)]
-    return ImageTree(key, *arrays, np.array(scores, np.uint8), values), score
+    return ImageTree(key, *arrays, np.array(score, np.uint8), values), scores
 
 
-def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Score]:
+def made_trees(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
     creates = some_creates(random_, random_.choice([1, 60]))
-    trees, scores = zip(*(made_tree(random_, key, creates) for key in keys), strict=True)
+    trees, answers = zip(*(made_tree(random_, key, creates) for key in keys), strict=True)
     assert len(ATTRIBUTES) == 6
 
-    def all_scores(create: Create) -> Scores:
-        return {key: score(create) for key, score in zip(keys, scores, strict=True)}
+    def scores(create: Create) -> Scores:
+        return {key: score for own in answers for key, score in own(create).items()}
 
-    return TreesSection(trees), all_scores
+    return TreesSection(trees), scores
 
 
 def fnv1a(text: bytes) -> int:
@@ -349,7 +354,7 @@ def made_byte_tree(random_: random.Random, features: int, columns: int) -> ByteT
     )
 
 
-def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Score]:
+def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:
     known = [v for c in some_creates(random_, 30) for v in values(c) if v is not None]
     tables = []
     for _ in range(2):
@@ -369,8 +374,7 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, S
         groups.append(Group(columns, outputs, trees))
 
     def scores(create: Create) -> Scores:
-        row = row_of(create, features, tables)
-        found = {}
+        row, found = row_of(create, features, tables), {}
         for group in groups:
             sums = np.zeros(group.columns, np.int64)
             for tree in group.trees:
@@ -385,46 +389,60 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, S
     return ForestSection(features, tables, groups), scores
 
 
-def made_meaning(random_: random.Random) -> Meaning:
-    """Return cuts that some scores reach, and levels."""
-
-    def cut() -> int:
-        return random_.choice([0, 1, 2, 100, 255, 900, 1100, 1300, NEVER])
-
-    least = sorted(random_.sample(range(2**16), random_.randrange(4)))
-    levels = [Level(score, random_.randrange(10_000)) for score in least]
-    cuts = {point: Cuts(cut(), cut(), cut(), random_.random() < 0.5) for point in POINTS}
-    return Meaning(cuts, levels)
-
-
-def made_group(random_: random.Random, keys: Sequence[str]) -> dict[str, list[bool]]:
-    count = random_.choice([1, 5, 64, 100])
-    related = random_.sample(keys, random_.randrange(1, len(keys) + 1))
-    return {key: [random_.random() < 0.5 for _ in range(count)] for key in related}
-
-
 MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}
+USUAL_CUTS = {
+    "rules": [0, 1, 60, 200, NEVER],
+    "trees": [0, 1, 100, 255, NEVER],
+    "forest": [0, 900, 1100, 1300, NEVER],
+}
 
 
 def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
-    """Return a made-up image with a section of each of ``kinds``, and ``n`` predicates for each.
+    """Return a made-up image with a section of each of ``kinds``, over ``n`` predicates each.
 
-    Each section scores one or more of all predicates, and counts for some at each history scope.
+    Of several kinds, one more section counts for predicates of all.
     """
     random_ = random.Random(seed)
-    keys = [str(number) for number in range(len(kinds) * (n or random_.choice([1, 7, 30])))]
-
-    def some(least: int) -> list[str]:
-        return random_.sample(keys, random_.randrange(least, len(keys) + 1))
-
-    parts = [MAKERS[kind](random_, some(1)) for kind in kinds]
-    sections = [Scoring(section, [some(0) for _ in HISTORY_SCOPES]) for section, _ in parts]
+    count = n or random_.choice([1, 7, 30])
+    by_kind = {kind: [f"{kind} {number}" for number in range(count)] for kind in kinds}
+    keys = [key for own in by_kind.values() for key in own]
+    sections, scores = zip(
+        *(MAKERS[kind](random_, own) for kind, own in by_kind.items()), strict=True
+    )
+    counts = [made_counts(random_, keys) for _ in sections]
     predicates = [
-        ImagePredicate(key, [made_meaning(random_) for _ in HISTORY_SCOPES]) for key in keys
+        ImagePredicate(key, [made_meaning(random_, USUAL_CUTS[kind]) for _ in HISTORY_SCOPES])
+        for kind, own in by_kind.items()
+        for key in own
     ]
+    own = [Scoring(*each) for each in zip(sections, counts, strict=True)]
+    if len(kinds) > 1:  # some predicates are scored twice
+        section, more = random_.choice([made_rules, made_trees])(random_, keys)
+        own.append(Scoring(section, made_counts(random_, keys)))
+        scores = (*scores, more)
+    point = random_.choice(POINTS)
     groups = [made_group(random_, keys) for _ in range(random_.randrange(3))]
-    scores = [score for _, score in parts]
-    return Made(predicates, sections, scores, groups, random_.choice(POINTS))
+    return Made(predicates, own, list(scores), point, groups)
+
+
+def made_counts(random_: random.Random, keys: Sequence[str]) -> list[set[str]]:
+    """Return all keys at each history scope, or only some of them."""
+    if random_.random() < 0.5:
+        return [set(keys)] * len(HISTORY_SCOPES)
+    return [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in HISTORY_SCOPES]
+
+
+def made_meaning(random_: random.Random, cuts: Sequence[int]) -> Meaning:
+    least = sorted(random_.sample(range(2**16), random_.randrange(4)))
+    levels = [Level(score, random_.randrange(10_000)) for score in least]
+    return Meaning({point: Cuts(yes=random_.choice(cuts)) for point in POINTS}, levels)
+
+
+def made_group(random_: random.Random, keys: Sequence[str]) -> dict[str, list[bool]]:
+    """Return the assignments of some predicates."""
+    count = random_.choice([1, 5, 64, 100])
+    related = random_.sample(keys, random_.randrange(1, len(keys) + 1))
+    return {key: [random_.random() < 0.5 for _ in range(count)] for key in related}
 
 
 def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:

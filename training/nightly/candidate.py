@@ -42,7 +42,7 @@ class Candidate:
 
     def write_parts(self, directory: Path) -> None:
         """Write all parts of the version into `directory`, deterministically."""
-        self.model.save(directory)
+        self.model.save(directory, self.manifest["serve"])
         save_card(self.card, directory)
 
 

@@ -2,18 +2,17 @@
 
 use super::reader::{Reader, Shape};
 use super::tally::{add, Counted};
-use super::{Fault, File, Levels, Tally, Warnings};
+use super::{Fault, File, Tally, Warnings};
 use arrow_array::{BooleanArray, RecordBatch};
 use birthmark_columns::ColumnError;
 use birthmark_contract::create::Asked;
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_contract::history_scope::HistoryScope;
-use birthmark_image::{predict, Create, Creates, Image, Needs};
+use birthmark_image::{predict, Change, Creates, Image, Needs, NEVER};
 use birthmark_learn::certainty::{ThreeWayAnswer, Word, STEPS};
 use birthmark_live::{Clocks, Facts, Live, Seen, StaleReason};
 use serde::Serialize;
 use std::mem::take;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
 
 /// The model that an answer names.
@@ -56,16 +55,14 @@ pub struct Answerer {
     /// The JSON of an answer before its predictions.
     head: Vec<u8>,
     predicates: Vec<Predicate>,
-    /// The levels for three-way answers; None for hints.
-    levels: Option<Levels>,
+    /// Whether there are three-way answers; not for hints.
+    three_way: bool,
     /// Counters by [`HistoryScope`].
     scopes: [Counted; HistoryScope::ALL.len()],
     /// Whether the models use histories, by [`HistoryScope`].
     knows_history: [bool; HistoryScope::ALL.len()],
     /// Live history used for creates that carry none.
     live: Option<Arc<Live>>,
-    /// Whether thresholds in force differ from calibration.
-    moved: AtomicBool,
 }
 
 /// A threshold that differs from calibration.
@@ -75,7 +72,7 @@ pub struct Threshold {
     pub place: usize,
     /// The index of its [`HistoryScope`].
     pub scope: usize,
-    /// The least sum of scores that is a yes ([`Image::set_threshold`]).
+    /// The least score that is a yes; any above 16 bits abstains.
     pub sum: u32,
     /// Whether the predicate may be a yes although it abstains.
     pub regained: bool,
@@ -98,16 +95,15 @@ impl Answerer {
         model: &Model,
         abstaining: &[String],
         tallies: Tallies,
-        levels: Option<Levels>,
+        three_way: bool,
         live: Option<Arc<Live>>,
     ) -> serde_json::Result<Self> {
         let mut head = serde_json::to_vec(model)?;
         head.pop();
         let mut predicates = Vec::new();
-        for (place, predicate) in image.predicates().iter().enumerate() {
+        for predicate in image.predicates() {
             let key = &predicate.key;
             let abstains = abstaining.contains(key);
-            (0..HistoryScope::ALL.len()).for_each(|scope| image.suppress(place, scope, abstains));
             let mut member = serde_json::to_vec(key)?;
             member.push(b':');
             let counted = tallies.answers.of(key);
@@ -115,9 +111,10 @@ impl Answerer {
             predicates.push(Predicate { abstains, member, hint, counted });
         }
         let scopes = HistoryScope::ALL.map(|scope| tallies.scopes.of(scope.word()));
-        let moved = AtomicBool::new(false);
         let knows_history = model.knows_history;
-        Ok(Answerer { image, head, predicates, levels, scopes, knows_history, live, moved })
+        let answerer = Answerer { image, head, predicates, three_way, scopes, knows_history, live };
+        answerer.set_thresholds(&[]);
+        Ok(answerer)
     }
 
     /// Applies thresholds from the next create on. All others are as calibrated.
@@ -126,12 +123,15 @@ impl Answerer {
             for scope in 0..HistoryScope::ALL.len() {
                 let moved =
                     thresholds.iter().find(|each| (each.place, each.scope) == (place, scope));
-                self.image.set_threshold(place, scope, moved.map(|each| each.sum));
-                let regained = moved.is_some_and(|each| each.regained);
-                self.image.suppress(place, scope, predicate.abstains && !regained);
+                let suppressed = predicate.abstains && !moved.is_some_and(|each| each.regained);
+                let change = match moved {
+                    _ if suppressed => Change::Suppressed,
+                    Some(moved) => Change::Moved(moved.sum.try_into().unwrap_or(NEVER)),
+                    None => Change::Calibrated,
+                };
+                self.image.change(place, scope, change);
             }
         }
-        self.moved.store(!thresholds.is_empty(), Relaxed);
     }
 
     /// The image.
@@ -187,15 +187,7 @@ impl Answerer {
         }
         let scope = self.effective_scope(create.scope());
         counts.scopes[scope as usize] += 1;
-        let answers = match &self.levels {
-            Some(levels) => {
-                let moved = self.moved.load(Relaxed);
-                let lookup = |create: &Create| self.image.lookup(create);
-                let answers = levels.answer(&create, lookup, moved, &mut counts.three_way);
-                self.image.apply_suppression(&create, answers)
-            }
-            None => self.image.lookup(&create),
-        };
+        let answers = self.image.answer(&create, &mut counts.three_way);
         let (form, name) = file.echo();
         to.extend(b"{\"name");
         to.extend(form.as_bytes());
@@ -206,7 +198,7 @@ impl Answerer {
             counts.yes[place] += yes;
             to.extend([&b"\"no\""[..], b"\"yes\""][yes as usize]);
         });
-        if self.levels.is_some() {
+        if self.three_way {
             let three_way = &counts.three_way;
             self.write_each(to, "answers", |place, to| to.extend(word(three_way[place].word)));
             self.write_each(to, "probabilities", |place, to| {
@@ -318,7 +310,6 @@ impl Answerer {
     }
 
     /// Calls `take` with the three-way answers for each row of a table of creates, by predicate.
-    /// None without levels.
     ///
     /// # Errors
     ///
@@ -326,11 +317,15 @@ impl Answerer {
     pub fn three_way_answers(
         &self,
         creates: &RecordBatch,
-        take: impl FnMut(&[ThreeWayAnswer]),
-    ) -> Option<Result<(), ColumnError>> {
-        let levels = self.levels.as_ref()?;
-        let (needs, moved) = (self.image.needs(), self.moved.load(Relaxed));
-        Some(levels.answer_all(creates, |create| self.image.lookup(create), needs, moved, take))
+        mut take: impl FnMut(&[ThreeWayAnswer]),
+    ) -> Result<(), ColumnError> {
+        let columns = Creates::of(creates, self.image.needs())?;
+        let mut answers = Vec::new();
+        for row in 0..creates.num_rows() {
+            self.image.answer(&columns.create(row), &mut answers);
+            take(&answers);
+        }
+        Ok(())
     }
 }
 

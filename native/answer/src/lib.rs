@@ -5,7 +5,6 @@
 mod answerer;
 mod fault;
 mod file;
-mod levels;
 mod objects;
 mod reader;
 mod table;
@@ -18,7 +17,6 @@ mod warnings;
 pub use answerer::{in_json, Answerer, JsonAnswer, Model, Tallies, Threshold};
 pub use fault::{Fault, Kind};
 pub use file::File;
-pub use levels::Levels;
 pub use objects::check_object;
 pub use reader::{Reader, Shape};
 pub use table::Table;

@@ -1,14 +1,14 @@
 //! Forests: trees over small numbers, whose leaves hold a row of scores.
 
+use super::are_distinct;
 use super::bytes::{Block, Bytes};
 use super::create::{Create, Needs};
+use super::scores::Counted;
 use super::steps::{leaf_steps, search, search_steps, step};
-use super::{are_distinct, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{self as format, NAME_NUMBERS};
 use birthmark_learn::encode::{hashes, numbers};
 use std::array::from_fn;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const HOURS: u8 = 24;
 /// Number of trees walked at the same time, to overlap their memory accesses.
@@ -22,7 +22,7 @@ pub struct Forest {
     groups: Vec<Group>,
 }
 
-/// Trees, and the outputs that their scores decide.
+/// Trees, and the outputs that they score.
 #[derive(Debug)]
 struct Group {
     trees: Vec<Tree>,
@@ -42,20 +42,15 @@ struct Tree {
     height: u64,
 }
 
-/// A predicate is a yes if the sum of the scores in its column is at least the threshold of the
-/// create's history scope.
+/// A predicate's score is the sum of the scores in a column.
 #[derive(Debug)]
 struct Output {
     predicate: usize,
     column: usize,
-    /// The thresholds of the image.
-    calibrated: [u32; format::SCOPES],
-    /// The thresholds in force.
-    thresholds: [AtomicU32; format::SCOPES],
 }
 
 /// Bytes of an output.
-const OUTPUT: u32 = 4 + 4 * format::SCOPES as u32;
+const OUTPUT: u32 = 4;
 
 /// The bytes of a create that forests split on.
 type Row = [u8; format::FEATURES_MAX as usize];
@@ -116,29 +111,14 @@ impl Forest {
         features + self.groups.iter().map(Group::steps).sum::<u64>()
     }
 
-    /// Adds the predicates whose sum of scores reaches the threshold.
-    pub fn lookup(&self, create: &Create, answers: &mut Answers) {
+    /// Gives the scores of a create.
+    pub fn score(&self, create: &Create, scores: &mut Counted) {
         let seen = Seen::of(create);
         let mut row: Row = [0; format::FEATURES_MAX as usize];
         for (to, feature) in row.iter_mut().zip(&self.features) {
             *to = self.feature(feature, create, &seen);
         }
-        let scope = create.scope() as usize;
-        self.groups.iter().for_each(|group| group.lookup(&row, scope, answers));
-    }
-
-    /// Puts a threshold in force for a predicate of the section; `None` restores the image's.
-    pub fn set_threshold(&self, predicate: usize, scope: usize, threshold: Option<u32>) {
-        let outputs = self.groups.iter().flat_map(|group| &group.outputs);
-        for output in outputs.filter(|output| output.predicate == predicate) {
-            output.thresholds[scope].store(threshold.unwrap_or(output.calibrated[scope]), Relaxed);
-        }
-    }
-
-    /// The image's thresholds of a predicate, if it is in the section.
-    pub fn calibrated(&self, predicate: usize) -> Option<[u32; format::SCOPES]> {
-        let mut outputs = self.groups.iter().flat_map(|group| &group.outputs);
-        outputs.find(|output| output.predicate == predicate).map(|output| output.calibrated)
+        self.groups.iter().for_each(|group| group.score(&row, scores));
     }
 
     /// The places of the section's predicates.
@@ -147,10 +127,8 @@ impl Forest {
         outputs.map(|output| output.predicate)
     }
 
-    /// Adds the sources of the features, and the history if thresholds depend on its scope.
+    /// Adds the sources of the features.
     pub fn add_needs(&self, needs: &mut Needs) {
-        let mut outputs = self.groups.iter().flat_map(|group| &group.outputs);
-        needs.history |= outputs.any(Output::depends_on_history_scope);
         for feature in &self.features {
             match feature {
                 Feature::History(_) => needs.history = true,
@@ -217,22 +195,20 @@ impl Group {
         walks.sum::<u64>() + leaves + self.outputs.len() as u64
     }
 
-    fn lookup(&self, row: &Row, scope: usize, answers: &mut Answers) {
+    fn score(&self, row: &Row, scores: &mut Counted) {
         let mut sums = [0_u16; format::PREDICATES_MAX as usize];
         let sums = &mut sums[..self.columns];
         for eight in self.trees.chunks(ABREAST) {
             for (tree, leaf) in eight.iter().zip(self.leaves(eight, row)) {
                 step(leaf_steps(self.columns));
                 let begin = (tree.leaf + leaf) * self.columns;
-                let scores = &self.scores[begin..begin + self.columns];
-                sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += u16::from(*score));
+                let leaf = &self.scores[begin..begin + self.columns];
+                sums.iter_mut().zip(leaf).for_each(|(sum, score)| *sum += u16::from(*score));
             }
         }
         step(self.outputs.len() as u64);
         for output in &self.outputs {
-            if u32::from(sums[output.column]) >= output.thresholds[scope].load(Relaxed) {
-                set(answers, output.predicate);
-            }
+            scores.give(output.predicate, sums[output.column]);
         }
     }
 
@@ -267,14 +243,7 @@ impl Group {
 impl Output {
     fn read(row: Bytes, columns: usize) -> Option<Self> {
         let (predicate, column) = (row.u16(0) as usize, row.u16(2) as usize);
-        let calibrated: [u32; format::SCOPES] = from_fn(|scope| row.u32(4 + 4 * scope));
-        let thresholds = calibrated.map(AtomicU32::new);
-        (column < columns).then_some(Output { predicate, column, calibrated, thresholds })
-    }
-
-    fn depends_on_history_scope(&self) -> bool {
-        let [first, others @ ..] = self.thresholds.each_ref().map(|own| own.load(Relaxed));
-        others.iter().any(|threshold| *threshold != first)
+        (column < columns).then_some(Output { predicate, column })
     }
 }
 

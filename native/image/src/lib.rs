@@ -7,29 +7,32 @@
 mod batch;
 mod bytes;
 mod create;
+mod cuts;
 mod dictionary;
 mod forest;
 pub mod regular;
 mod rules;
-mod scoped;
+mod scores;
 mod steps;
-mod suppressed;
 #[cfg(test)]
 mod tests;
 mod trees;
 
 pub use batch::{predict, Creates};
 pub use create::{hour, Create, Needs};
+pub use cuts::{Change, NEVER};
+pub use scores::Scores;
 #[cfg(any(test, fuzzing))]
 pub use steps::counted;
 
 use arrow_buffer::Buffer;
 use birthmark_contract::image as format;
+use birthmark_learn::certainty::{Assignments, Rights, ThreeWayAnswer};
 use bytes::{Block, Bytes};
+use cuts::Meaning;
 use forest::Forest;
 use rules::Rules;
-use scoped::ScopedSection;
-use suppressed::SuppressedPredicates;
+use scores::{Counted, Masks};
 use trees::Trees;
 
 pub use format::{STEPS_MAX, STEPS_NAME, VERSION};
@@ -73,26 +76,25 @@ pub struct Predicate {
     pub key: String,
     /// Whether it always answers no.
     pub abstains: bool,
-}
-
-impl Predicate {
-    /// Whether it is about names, and not about files; images of levels have the level first.
-    fn is_about_names(&self) -> bool {
-        let key = match self.key.split_once(' ') {
-            Some((level, key)) if level.bytes().all(|byte| byte.is_ascii_digit()) => key,
-            _ => &self.key,
-        };
-        key.starts_with("name:")
-    }
+    is_about_names: bool,
+    meaning: Meaning,
 }
 
 /// A valid image.
 #[derive(Debug)]
 pub struct Image {
     predicates: Vec<Predicate>,
-    sections: Vec<Section>,
+    sections: Vec<Scoring>,
+    groups: Vec<Assignments>,
     steps: u32,
-    suppressed: SuppressedPredicates,
+    point: usize,
+}
+
+/// A section, and the predicates for which its scores count.
+#[derive(Debug)]
+struct Scoring {
+    section: Section,
+    masks: Masks,
 }
 
 #[derive(Debug)]
@@ -102,7 +104,6 @@ enum Section {
     Forest(Forest),
     /// A forest of predicates about names.
     NameForest(Forest),
-    Scoped(Box<ScopedSection>),
 }
 
 impl Image {
@@ -117,7 +118,8 @@ impl Image {
         let bytes = if aligned { bytes } else { Buffer::from(bytes.as_slice()) };
         check_header(&bytes)?;
         let image = Self::read_content(&Block::new(&bytes)).ok_or(ImageError::Malformed)?;
-        let needed: u64 = image.sections.iter().map(Section::steps).sum();
+        let sections: u64 = image.sections.iter().map(|scoring| 1 + scoring.section.steps()).sum();
+        let needed = sections + image.predicates.len() as u64;
         match needed <= u64::from(image.steps) && image.steps <= STEPS_MAX {
             true => Ok(image),
             false => Err(ImageError::Costly),
@@ -127,19 +129,21 @@ impl Image {
     fn read_content(block: &Block) -> Option<Self> {
         let header = block.array(0, 1, format::HEADER_SIZE, 8)?;
         let number = |offset: u32| header.u32(offset as usize);
-        let (predicates, names) = (number(format::AT_PREDICATES), number(format::AT_PREDICATE_ROWS));
-        let (sections, steps) = (number(format::AT_SECTIONS), number(format::AT_STEPS));
-        if sections > format::SECTIONS_MAX || number(format::AT_ZERO) != 0 {
+        let point = number(format::AT_POINT) as usize;
+        let sections = number(format::AT_SECTIONS);
+        if sections > format::SECTIONS_MAX || point >= format::POINTS {
             return None;
         }
         let directory = block.array(format::HEADER_SIZE, sections, format::SECTION_ENTRY, 8)?;
-        let predicates = read_predicates(block, names, predicates)?;
+        let count = number(format::AT_PREDICATES);
+        let predicates = read_predicates(block, number(format::AT_PREDICATE_ROWS), count, point)?;
         let sections = directory
             .rows(format::SECTION_ENTRY as usize)
-            .map(|entry| Section::read(block, entry, &predicates));
+            .map(|entry| Scoring::read(block, entry, &predicates));
         let sections = sections.collect::<Option<_>>()?;
-        let suppressed = SuppressedPredicates::none(&predicates);
-        Some(Image { sections, predicates, steps, suppressed })
+        let (groups, rows) = (number(format::AT_GROUPS), number(format::AT_GROUP_ROWS));
+        let groups = read_groups(block, rows, groups, predicates.len())?;
+        Some(Image { sections, predicates, groups, steps: number(format::AT_STEPS), point })
     }
 
     /// The predicates, in the order of the answers' bits.
@@ -152,107 +156,141 @@ impl Image {
         self.steps
     }
 
-    /// The answers of all predicates.
-    pub fn lookup(&self, create: &Create) -> Answers {
-        let mut answers = Answers::default();
-        for section in &self.sections {
-            section.lookup(create, &mut answers);
-        }
-        self.apply_suppression(create, answers)
-    }
-
-    /// Suppresses (or re-enables) yes answers of a predicate at one history scope, each by its place.
-    pub fn suppress(&self, predicate: usize, scope: usize, suppressed: bool) {
-        self.suppressed.set(predicate, scope, suppressed);
-    }
-
-    /// The answers about a create without those that are suppressed.
-    pub fn apply_suppression(&self, create: &Create, answers: Answers) -> Answers {
-        self.suppressed.without(create, answers)
-    }
-
-    /// Puts a threshold of scores' sums in force from the next lookup on, for a predicate and a
-    /// history scope, each by its place. `None` restores the image's; `u32::MAX` abstains. Without a
-    /// forest for the predicate, nothing changes.
-    pub fn set_threshold(&self, predicate: usize, scope: usize, threshold: Option<u32>) {
-        for section in &self.sections {
-            if let Section::Forest(forest) | Section::NameForest(forest) = section {
-                forest.set_threshold(predicate, scope, threshold);
+    /// Answers at another operating point, by its number, from now on, with its calibrated cuts.
+    pub fn set_point(&mut self, point: usize) {
+        self.point = point.min(format::POINTS - 1);
+        for predicate in &mut self.predicates {
+            predicate.abstains = predicate.meaning.abstains(self.point);
+            for scope in 0..format::SCOPES {
+                predicate.meaning.change(scope, self.point, Change::Calibrated);
             }
         }
     }
 
-    /// The image's thresholds of a predicate, by its place, for each history scope; none if no
-    /// forest answers it.
-    pub fn calibrated(&self, predicate: usize) -> Option<[u32; format::SCOPES]> {
-        self.sections.iter().find_map(|section| match section {
-            Section::Forest(forest) | Section::NameForest(forest) => forest.calibrated(predicate),
-            _ => None,
-        })
+    /// The scores of all predicates.
+    pub fn scores(&self, create: &Create) -> Scores {
+        let scopes = [create.scope() as usize, create.of_name().scope() as usize];
+        let mut scores = Scores::default();
+        for Scoring { section, masks } in &self.sections {
+            steps::step(1);
+            if let Some(mut counted) = masks.at(scopes, &mut scores) {
+                section.score(create, &mut counted);
+            }
+        }
+        scores
+    }
+
+    /// The answers of all predicates.
+    pub fn lookup(&self, create: &Create) -> Answers {
+        let (scores, mut answers) = (self.scores(create), Answers::default());
+        steps::step(self.predicates.len() as u64);
+        let [of_file, of_name] = [create.scope() as usize, create.of_name().scope() as usize];
+        for (place, predicate) in self.predicates.iter().enumerate() {
+            let scope = if predicate.is_about_names { of_name } else { of_file };
+            let is_yes = predicate.meaning.is_yes(scope, scores.of(place));
+            answers[place / 64] |= u64::from(is_yes) << (place % 64);
+        }
+        answers
+    }
+
+    /// The answers of all predicates; writes the consistent three-way answers to `to`.
+    pub fn answer(&self, create: &Create, to: &mut Vec<ThreeWayAnswer>) -> Answers {
+        let (scores, mut answers) = (self.scores(create), Answers::default());
+        let [of_file, of_name] = [create.scope() as usize, create.of_name().scope() as usize];
+        let mut rights = [Rights::default(); 64 * WORDS];
+        to.clear();
+        for (place, predicate) in self.predicates.iter().enumerate() {
+            let scope = if predicate.is_about_names { of_name } else { of_file };
+            let (is_yes, answer, own) = predicate.meaning.answer(scope, scores.of(place));
+            answers[place / 64] |= u64::from(is_yes) << (place % 64);
+            rights[place] = own;
+            to.push(answer);
+        }
+        for group in &self.groups {
+            group.make_consistent(to, &rights);
+        }
+        answers
+    }
+
+    /// Whether answers have probabilities.
+    pub fn has_probabilities(&self) -> bool {
+        self.predicates.iter().any(|predicate| predicate.meaning.has_probabilities())
+    }
+
+    /// Changes the cuts of a predicate at a history scope, each by its place, from the next lookup on.
+    pub fn change(&self, predicate: usize, scope: usize, change: Change) {
+        self.predicates[predicate].meaning.change(scope, self.point, change);
+    }
+
+    /// The calibrated cuts of a predicate, by its place, for each history scope; none unless a forest
+    /// scores it.
+    pub fn calibrated(&self, predicate: usize) -> Option<[u16; format::SCOPES]> {
+        let by_forest = self.sections.iter().any(|scoring| match &scoring.section {
+            Section::Forest(forest) | Section::NameForest(forest) => {
+                forest.predicates().any(|place| place == predicate)
+            }
+            Section::Rules(_) | Section::Trees(_) => false,
+        });
+        by_forest.then(|| self.predicates[predicate].meaning.calibrated(self.point))
     }
 
     /// The data that lookups use besides the name.
-    pub fn needs(&self) -> create::Needs {
-        let mut needs = create::Needs {
-            history: self.suppressed.depends_on_history_scope(),
-            ..Default::default()
-        };
-        for section in &self.sections {
+    pub fn needs(&self) -> Needs {
+        let by_scope = self.predicates.iter().any(|own| own.meaning.depends_on_scope());
+        let mut needs = Needs { history: by_scope, ..Needs::default() };
+        for Scoring { section, masks } in &self.sections {
+            needs.history |= masks.depend_on_scope();
             section.add_needs(&mut needs);
         }
         needs
     }
 }
 
+impl Scoring {
+    fn read(block: &Block, entry: Bytes, predicates: &[Predicate]) -> Option<Self> {
+        (entry.u32(12) == 0).then_some(())?;
+        let section = Section::read(block, entry, predicates)?;
+        let about_names = predicates.iter().map(|predicate| predicate.is_about_names);
+        Some(Scoring { section, masks: Masks::read(block, entry.u32(8), about_names)? })
+    }
+}
+
 impl Section {
     fn read(block: &Block, entry: Bytes, predicates: &[Predicate]) -> Option<Self> {
-        let offset = entry.u32(4);
+        let (offset, count) = (entry.u32(4), predicates.len());
         match entry.u32(0) as usize {
+            format::SECTION_RULES => Rules::read(block, offset, count).map(Section::Rules),
+            format::SECTION_TREES => Trees::read(block, offset, count).map(Section::Trees),
             format::SECTION_FOREST => {
-                Forest::read(block, offset, predicates.len()).map(|own| Self::of(own, predicates))
+                Forest::read(block, offset, count).map(|own| Self::of(own, predicates))
             }
-            format::SECTION_SCOPED => ScopedSection::read(block, offset, predicates)
-                .map(|own| Section::Scoped(Box::new(own))),
-            _ => Self::read_plain_section(block, entry, predicates.len()),
-        }
-    }
-
-    /// Reads a section that answers independently of the history scope.
-    fn read_plain_section(block: &Block, entry: Bytes, predicates: usize) -> Option<Self> {
-        let offset = entry.u32(4);
-        match entry.u32(0) as usize {
-            format::SECTION_RULES => Rules::read(block, offset, predicates).map(Section::Rules),
-            format::SECTION_TREES => Trees::read(block, offset, predicates).map(Section::Trees),
             _ => None,
         }
     }
 
     /// A forest's section by the subject of its predicates, which all have the same.
     fn of(forest: Forest, predicates: &[Predicate]) -> Self {
-        let about_names = forest.predicates().all(|place| predicates[place].is_about_names());
+        let about_names = forest.predicates().all(|place| predicates[place].is_about_names);
         match about_names {
             true => Section::NameForest(forest),
             false => Section::Forest(forest),
         }
     }
 
-    /// Adds the predicates that are a yes.
-    fn lookup(&self, create: &Create, answers: &mut Answers) {
+    fn score(&self, create: &Create, scores: &mut Counted) {
         match self {
-            Section::Rules(rules) => rules.lookup(create, answers),
-            Section::Trees(trees) => trees.lookup(create, answers),
-            Section::Forest(forest) => forest.lookup(create, answers),
-            Section::NameForest(forest) => forest.lookup(&create.of_name(), answers),
-            Section::Scoped(section) => section.lookup(create, answers),
+            Section::Rules(rules) => rules.score(create, scores),
+            Section::Trees(trees) => trees.score(create, scores),
+            Section::Forest(forest) => forest.score(create, scores),
+            Section::NameForest(forest) => forest.score(&create.of_name(), scores),
         }
     }
 
-    fn add_needs(&self, needs: &mut create::Needs) {
+    fn add_needs(&self, needs: &mut Needs) {
         match self {
             Section::Rules(_) => {}
             Section::Trees(_) => needs.owner = true,
             Section::Forest(forest) | Section::NameForest(forest) => forest.add_needs(needs),
-            Section::Scoped(section) => section.add_needs(needs),
         }
     }
 
@@ -262,7 +300,6 @@ impl Section {
             Section::Rules(rules) => rules.steps(),
             Section::Trees(trees) => trees.steps(),
             Section::Forest(forest) | Section::NameForest(forest) => forest.steps(),
-            Section::Scoped(section) => section.steps(),
         }
     }
 }
@@ -296,18 +333,45 @@ fn check_header(bytes: &Buffer) -> Result<(), ImageError> {
     Ok(())
 }
 
-fn read_predicates(block: &Block, offset: u32, count: u32) -> Option<Vec<Predicate>> {
+fn read_predicates(block: &Block, offset: u32, count: u32, point: usize) -> Option<Vec<Predicate>> {
     if count == 0 || count as usize > 64 * WORDS {
         return None;
     }
-    let read = |entry: Bytes| {
-        let key = block.array(entry.u32(0), entry.u16(4), 1, 1)?.keep();
+    let read = |row: Bytes| {
+        let key = block.array(row.u32(0), row.u16(4), 1, 1)?.keep();
         let key = String::from_utf8_lossy(&key).into_owned();
-        let (flags, reserved) = (entry.u8(6), entry.u8(7));
-        (flags <= 1 && reserved == 0).then_some(Predicate { key, abstains: flags == 1 })
+        (row.u16(6) == 0).then_some(())?;
+        let meaning = Meaning::read(block, row, point)?;
+        let is_about_names = key.starts_with("name:");
+        Some(Predicate { key, abstains: meaning.abstains(point), is_about_names, meaning })
     };
-    let entries = block.array(offset, count, format::KEY_ENTRY, 4)?;
-    entries.rows(format::KEY_ENTRY as usize).map(read).collect()
+    let rows = block.array(offset, count, format::PREDICATE_ENTRY, 4)?;
+    rows.rows(format::PREDICATE_ENTRY as usize).map(read).collect()
+}
+
+/// The groups of related predicates.
+fn read_groups(
+    block: &Block,
+    offset: u32,
+    count: u32,
+    predicates: usize,
+) -> Option<Vec<Assignments>> {
+    (count <= format::GROUPS_MAX).then_some(())?;
+    let read = |row: Bytes| {
+        let (members, assignments) = (row.u32(0), row.u32(8));
+        let possible = 1..=format::ASSIGNMENTS_MAX;
+        (members > 0 && possible.contains(&assignments)).then_some(())?;
+        let places = block.array(row.u32(4), members, 2, 4)?.rows(2);
+        let places: Vec<_> = places.map(|row| row.u16(0) as usize).collect();
+        let ascend = places.windows(2).all(|pair| pair[0] < pair[1]);
+        (ascend && *places.last()? < predicates).then_some(())?;
+        let words = assignments.div_ceil(64);
+        let masks = block.array(row.u32(12), members, 8 * words, 8)?.u64s();
+        let masks = masks.chunks_exact(words as usize).map(<[u64]>::to_vec);
+        Assignments::of(places.into_iter().zip(masks).collect(), assignments as usize)
+    };
+    let rows = block.array(offset, count, format::GROUP_ENTRY, 4)?;
+    rows.rows(format::GROUP_ENTRY as usize).map(read).collect()
 }
 
 fn set(answers: &mut Answers, predicate: usize) {

@@ -1,15 +1,16 @@
-//! Rules: components of names, each with the predicates for which it is a yes, and a no.
+//! Rules: components of names, each with the least and the greatest score of predicates.
 
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::{Dictionary, Hash};
+use super::scores::Counted;
 use super::steps::step;
-use super::Answers;
-use arrow_buffer::ScalarBuffer;
+use arrow_buffer::Buffer;
 use birthmark_contract::image as format;
 
 const PREFIX: usize = format::PREFIX_LEN as usize;
 const PLACES: usize = format::PLACES;
+const PREDICATES: usize = format::PREDICATES_MAX as usize;
 
 /// The position of a component in a name; the number is its kind in the dictionary.
 #[derive(Clone, Copy)]
@@ -27,69 +28,83 @@ enum Place {
 #[derive(Debug)]
 pub struct Rules {
     dictionary: Dictionary,
-    masks: ScalarBuffer<u64>,
-    words: usize,
+    /// For each predicate the least score, then for each the greatest.
+    rows: Buffer,
+    predicates: usize,
     order: [usize; PLACES],
 }
 
-#[derive(Default)]
-struct Votes {
-    yes: [Answers; PLACES],
-    no: [Answers; PLACES],
+/// The rows of the components of a name.
+struct Found {
+    /// The row of the places that occur once.
+    rows: [Option<usize>; PLACES],
+    /// The middle pieces together.
+    middle: Row,
+    has_middle: bool,
 }
+
+type Row = [u8; 2 * PREDICATES];
 
 impl Rules {
     /// Reads the section at `offset`.
     pub fn read(block: &Block, offset: u32, predicates: usize) -> Option<Self> {
         let head = block.array(offset, 1, 48, 8)?;
-        let words = predicates.div_ceil(64);
         let count = head.u32(32);
-        let masks = block.array(head.u32(36), count, 16 * words as u32, 8)?.u64s();
-        let beyond = if predicates.is_multiple_of(64) { 0 } else { u64::MAX << (predicates % 64) };
-        if masks.chunks_exact(words).any(|mask| mask[words - 1] & beyond != 0) {
-            return None;
-        }
+        let rows = block.array(head.u32(36), count, 2 * predicates as u32, 1)?.keep();
         let order: [usize; PLACES] = std::array::from_fn(|i| usize::from(head.u8(40 + i)));
         let mut sorted = order;
         sorted.sort_unstable();
         if sorted != [0, 1, 2, 3, 4, 5] || (46..48).any(|at| head.u8(at) != 0) {
             return None;
         }
-        Some(Rules { dictionary: Dictionary::read(block, head, count)?, masks, words, order })
+        Some(Rules { dictionary: Dictionary::read(block, head, count)?, rows, predicates, order })
     }
 
-    /// Greatest number of steps of a lookup: text and mask of each component.
+    /// Greatest number of steps of a lookup: text and row of each component.
     pub fn steps(&self) -> u64 {
         u64::from(format::COMPONENTS_MAX) * (self.dictionary.steps() + 1)
     }
 
-    /// Adds the predicates for which the rules decide yes.
-    pub fn lookup(&self, create: &Create, answers: &mut Answers) {
-        let mut votes = Votes::default();
+    /// Gives the scores of a create.
+    pub fn score(&self, create: &Create, scores: &mut Counted) {
+        let mut found = Found::default();
         if let Some(name) = create.name {
-            self.vote_all(name, &mut votes);
+            self.find_all(name, &mut found);
         }
-        self.vote(Place::Any, self.dictionary.start(), &[], &mut votes);
-        for (word, answer) in answers.iter_mut().enumerate().take(self.words) {
-            let mut decided = 0;
-            for place in self.order {
-                let (yes, no) = (votes.yes[place][word], votes.no[place][word]);
-                *answer |= yes & !no & !decided;
-                decided |= yes | no;
+        self.find(Place::Any, self.dictionary.start(), &[], &mut found);
+        let (mut score, mut ceiling) = ([0; PREDICATES], [u8::MAX; PREDICATES]);
+        for place in self.order {
+            let row = match found.rows[place] {
+                Some(row) => self.row(row),
+                None if place == Place::Middle as usize && found.has_middle => {
+                    &found.middle[..2 * self.predicates]
+                }
+                None => continue,
+            };
+            let (least, most) = row.split_at(self.predicates);
+            let own = score.iter_mut().zip(&mut ceiling);
+            for ((score, ceiling), (least, most)) in own.zip(least.iter().zip(most)) {
+                *ceiling = (*ceiling).min(*most);
+                *score = (*score).max((*least).min(*ceiling));
             }
         }
+        (0..self.predicates).for_each(|place| scores.give(place, score[place].into()));
+    }
+
+    fn row(&self, row: usize) -> &[u8] {
+        &self.rows[2 * self.predicates * row..][..2 * self.predicates]
     }
 
     /// Hashes all components in one pass over the name, and looks each up.
-    fn vote_all(&self, name: &[u8], votes: &mut Votes) {
+    fn find_all(&self, name: &[u8], found: &mut Found) {
         let (mut whole, mut piece) = (self.dictionary.start(), self.dictionary.start());
         let (mut start, mut place) = (0, Place::First);
         for (i, &byte) in name.iter().enumerate() {
             if i == PREFIX && (start > 0 || byte != b'.') {
-                self.vote(Place::Prefix, whole, &name[..i], votes);
+                self.find(Place::Prefix, whole, &name[..i], found);
             }
             if byte == b'.' {
-                self.vote(place, piece, &name[start..i], votes);
+                self.find(place, piece, &name[start..i], found);
                 (start, place) = (i + 1, Place::Middle);
                 piece = self.dictionary.start();
             } else {
@@ -98,19 +113,36 @@ impl Rules {
             whole = whole.step(byte);
         }
         if start > 0 {
-            self.vote(Place::Last, piece, &name[start..], votes);
+            self.find(Place::Last, piece, &name[start..], found);
         }
-        self.vote(Place::Whole, whole, name, votes);
+        self.find(Place::Whole, whole, name, found);
     }
 
-    fn vote(&self, place: Place, hash: Hash, text: &[u8], votes: &mut Votes) {
-        let place = place as usize;
-        if let Some(found) = self.dictionary.find_hashed(place, hash, text) {
-            step(1);
-            let masks = &self.masks[2 * self.words * found as usize..][..2 * self.words];
-            let (yes, no) = masks.split_at(self.words);
-            votes.yes[place].iter_mut().zip(yes).for_each(|(word, mask)| *word |= mask);
-            votes.no[place].iter_mut().zip(no).for_each(|(word, mask)| *word |= mask);
+    fn find(&self, place: Place, hash: Hash, text: &[u8], found: &mut Found) {
+        let Some(row) = self.dictionary.find_hashed(place as usize, hash, text) else { return };
+        step(1);
+        match place {
+            Place::Middle => found.add_middle(self.row(row as usize)),
+            _ => found.rows[place as usize] = Some(row as usize),
         }
+    }
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        Found { rows: [None; PLACES], middle: [0; 2 * PREDICATES], has_middle: false }
+    }
+}
+
+impl Found {
+    fn add_middle(&mut self, row: &[u8]) {
+        let (least, most) = row.split_at(row.len() / 2);
+        let (own_least, own_most) = self.middle[..row.len()].split_at_mut(least.len());
+        if !self.has_middle {
+            own_most.fill(u8::MAX);
+        }
+        self.has_middle = true;
+        own_least.iter_mut().zip(least).for_each(|(own, score)| *own = (*own).max(*score));
+        own_most.iter_mut().zip(most).for_each(|(own, score)| *own = (*own).min(*score));
     }
 }

@@ -1,10 +1,11 @@
 //! Trees that branch by the value of an attribute.
 
+use super::are_distinct;
 use super::bytes::Block;
 use super::create::Create;
 use super::dictionary::Dictionary;
+use super::scores::Counted;
 use super::steps::{search, search_steps, step};
-use super::{are_distinct, set, Answers};
 use arrow_buffer::{Buffer, ScalarBuffer};
 use birthmark_contract::image::{
     ATTRS as ATTRIBUTES, ATTR_FIRST as FIRST, ATTR_LAST as LAST, ATTR_MIDDLE as MIDDLE,
@@ -36,7 +37,7 @@ const NODE: usize = 8;
 
 struct Node {
     attribute: u8,
-    answer: bool,
+    score: u8,
     /// Greatest number of steps from it on.
     steps: u64,
     edges: Range<usize>,
@@ -112,17 +113,15 @@ impl Trees {
         3 * self.texts.steps() + numbers.sum::<u64>() + trees.sum::<u64>()
     }
 
-    /// Adds the predicates whose trees answer yes.
-    pub fn lookup(&self, create: &Create, answers: &mut Answers) {
+    /// Gives the scores of a create.
+    pub fn score(&self, create: &Create, scores: &mut Counted) {
         let codes = self.codes_of(create);
         for &(root, predicate) in &self.trees {
-            if self.walk(root, &codes) {
-                set(answers, predicate);
-            }
+            scores.give(predicate, self.walk(root, &codes).into());
         }
     }
 
-    fn walk(&self, root: usize, codes: &Codes) -> bool {
+    fn walk(&self, root: usize, codes: &Codes) -> u8 {
         let mut at = root;
         while let Some(node) = self.node(at) {
             step(1);
@@ -132,10 +131,10 @@ impl Trees {
             });
             match edge {
                 Some(child) => at = child as usize,
-                None => return node.answer,
+                None => return node.score,
             }
         }
-        false
+        0
     }
 
     fn codes_of(&self, create: &Create) -> Codes {
@@ -164,13 +163,13 @@ impl Trees {
 impl Node {
     /// A node; its edges end where those of the `next` begin.
     fn read(row: &[u8; NODE], next: &[u8; NODE]) -> Option<Self> {
-        let [attribute, answer, steps, more_steps, ..] = *row;
+        let [attribute, score, steps, more_steps, ..] = *row;
         let first =
             |row: &[u8; NODE]| u32::from_le_bytes([row[4], row[5], row[6], row[7]]) as usize;
         let known = usize::from(attribute) < ATTRIBUTES || attribute == LEAF;
-        (known && answer <= 1).then_some(Node {
+        known.then_some(Node {
             attribute,
-            answer: answer == 1,
+            score,
             steps: u64::from(u16::from_le_bytes([steps, more_steps])),
             edges: first(row)..first(next),
         })

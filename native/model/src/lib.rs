@@ -14,26 +14,22 @@
 //! # }
 //! ```
 
-mod file;
 #[cfg(test)]
 mod tests;
 
 pub use birthmark_image::{Answers, Create, Image, ImageError, Predicate};
-pub use birthmark_learn::certainty::{CertaintyError, Word};
+pub use birthmark_learn::certainty::Word;
 pub use birthmark_learn::encode::fnv1a;
 
-use birthmark_answer::Levels;
 use birthmark_image::regular;
 use birthmark_learn::certainty;
-use file::Parts;
 use std::path::{Path, PathBuf};
 
-/// An image, with the levels of its answers if the file has them.
+/// An image.
 ///
 /// It is immutable: threads may use it at the same time.
 pub struct Model {
     image: Image,
-    levels: Option<Levels>,
 }
 
 /// The answer about one predicate.
@@ -45,27 +41,18 @@ pub struct ThreeWayAnswer {
     pub probability: Option<f64>,
 }
 
+/// The first bytes of what earlier releases wrote with probabilities.
+const OLDER: &[u8] = b"BMMODEL\n";
+
 /// Invalid bytes of a model.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// The image is invalid.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// The parts exceed the file, or overlap.
-    #[error("malformed: expected parts that lie in the file, one after the other")]
-    Parts,
-    /// Not the bytes that were written.
-    #[error("damaged: the checksum does not match")]
-    Checksum,
-    /// An unknown version.
-    #[error("a model file of version {0}, expected {version}", version = file::VERSION)]
-    Version(u32),
-    /// The description of levels is invalid.
-    #[error("probabilities: {0}")]
-    Certainty(#[from] CertaintyError),
-    /// The description has other predicates or levels than the images.
-    #[error("probabilities: expected those of the image's predicates")]
-    Levels,
+    /// An earlier release wrote it.
+    #[error("a model file of an earlier release: write it again with birthmark models image")]
+    Older,
 }
 
 /// An error in opening a model.
@@ -92,7 +79,7 @@ pub enum ModelError {
 }
 
 impl Model {
-    /// Reads a file that `birthmark models image` wrote, with probabilities or without.
+    /// Reads a file that `birthmark models image` wrote.
     ///
     /// # Errors
     ///
@@ -110,13 +97,9 @@ impl Model {
     ///
     /// If they are not a model.
     pub fn read(bytes: &[u8]) -> Result<Model, FileError> {
-        match Parts::of(bytes)? {
-            Some(parts) => {
-                let image = Image::read(parts.image)?;
-                let levels = parts.levels(image.predicates())?;
-                Ok(Model { image, levels: Some(levels) })
-            }
-            None => Ok(Model { image: Image::read(bytes)?, levels: None }),
+        match bytes.starts_with(OLDER) {
+            true => Err(FileError::Older),
+            false => Ok(Model { image: Image::read(bytes)? }),
         }
     }
 
@@ -132,7 +115,7 @@ impl Model {
 
     /// Whether answers have probabilities.
     pub fn has_probabilities(&self) -> bool {
-        self.levels.is_some()
+        self.image.has_probabilities()
     }
 
     /// The answers of all predicates, a bit for each: those of `bm_lookup` in C.
@@ -141,20 +124,9 @@ impl Model {
     }
 
     /// The consistent answers about each predicate, with probabilities.
-    ///
-    /// A model without probabilities answers yes where its image does, else no.
     pub fn answer(&self, create: &Create) -> Vec<ThreeWayAnswer> {
-        let Some(levels) = &self.levels else {
-            let answers = self.image.lookup(create);
-            let bit = |place: usize| answers[place / 64] >> (place % 64) & 1 != 0;
-            let plain = |place| ThreeWayAnswer {
-                word: if bit(place) { Word::Yes } else { Word::No },
-                probability: None,
-            };
-            return (0..self.predicates().len()).map(plain).collect();
-        };
         let mut answers = Vec::with_capacity(self.predicates().len());
-        levels.answer(create, |create| self.image.lookup(create), false, &mut answers);
+        self.image.answer(create, &mut answers);
         answers.into_iter().map(ThreeWayAnswer::of).collect()
     }
 }

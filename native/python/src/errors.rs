@@ -129,9 +129,9 @@ reasons! {
     NO_NUMBERS "NoNumbers" TABLE;
     UNEQUAL_NODES "UnequalNodes" FOREST;
     UNEQUAL_LEVELS "UnequalLevels" CERTAINTY;
-    OTHER_LEVELS "OtherLevels" CERTAINTY;
+    OTHER_THRESHOLDS "OtherThresholds" ARGUMENT;
+    OTHER_POINT "OtherPoint" ARGUMENT;
     NO_BYTES "NoBytes" IMAGE;
-    NO_CERTAINTY "NoCertainty" STATE;
     NULLS "Nulls" ARGUMENT;
     WRONG_TYPE "Type" TYPE;
     CLOSED "Closed" STATE;

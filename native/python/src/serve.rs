@@ -2,7 +2,7 @@
 
 use super::arrays::{columns, Batch, Column};
 use super::certainty::Columns;
-use super::errors::{raise, BROKEN, NO_BYTES, NO_CERTAINTY, OTHER_LEVELS};
+use super::errors::{raise, BROKEN, NO_BYTES, OTHER_POINT, OTHER_THRESHOLDS};
 use super::invalid::invalid;
 use super::live::PySharedHistory;
 use arrow_array::cast::AsArray;
@@ -10,17 +10,19 @@ use arrow_array::make_array;
 use arrow_array::types::UInt8Type;
 use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{
-    self as answer, Answerer, Fault, JsonAnswer, Levels, Model, Shape, Table, Tallies, Tally,
-    Threshold, Warnings,
+    self as answer, Answerer, Fault, JsonAnswer, Model, Shape, Table, Tallies, Tally, Threshold,
+    Warnings,
 };
 use birthmark_contract::create::Asked;
 use birthmark_contract::history_scope::HistoryScope;
-use birthmark_image::Image;
-use birthmark_learn::certainty::Certainty;
+use birthmark_image::{Image, NEVER};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::collections::{BTreeMap, HashMap};
+
+/// The operating points, by their numbers in images.
+const POINTS: [&str; 2] = ["accurate", "bounded"];
 
 /// Bodies that are answered faster than another thread could take over.
 const SMALL: usize = 4096;
@@ -55,7 +57,7 @@ pub struct PyAnswerer {
 impl PyAnswerer {
     #[new]
     #[pyo3(signature = (
-        image, model, abstaining, tallies, certainty=Vec::new(), levels=Vec::new(), live=None,
+        image, model, abstaining, tallies, three_way=false, live=None,
         knows_history=[true; HistoryScope::ALL.len()]
     ))]
     #[allow(clippy::too_many_arguments)]
@@ -65,22 +67,18 @@ impl PyAnswerer {
         model: (String, String, String),
         abstaining: Vec<String>,
         tallies: (PyRef<'_, PyTally>, PyRef<'_, PyTally>),
-        certainty: Vec<String>,
-        levels: Vec<Column>,
+        three_way: bool,
         live: Option<PyRef<'_, PySharedHistory>>,
         knows_history: [bool; HistoryScope::ALL.len()],
     ) -> PyResult<PyAnswerer> {
-        let image = open(py, image)?;
-        let images = levels.into_iter().map(|level| open(py, level)).collect::<PyResult<_>>()?;
-        let keys = keys_of(&image);
-        let has_certainty = !certainty.is_empty();
-        let levels = has_certainty.then(|| read_levels(&keys, &certainty, &abstaining, images));
+        let mut image = open(py, image)?;
         let (model, kind, point) = model;
+        let number = POINTS.iter().position(|word| *word == point);
+        image.set_point(number.ok_or_else(|| OTHER_POINT.because("expected accurate or bounded"))?);
         let model = Model { model, kind, point, knows_history };
         let tallies = Tallies { answers: &tallies.0.tally, scopes: &tallies.1.tally };
         let live = live.map(|live| live.live.clone());
-        let answerer =
-            Answerer::new(image, &model, &abstaining, tallies, levels.transpose()?, live);
+        let answerer = Answerer::new(image, &model, &abstaining, tallies, three_way, live);
         Ok(PyAnswerer { answerer: answerer.map_err(|error| BROKEN.because(error))? })
     }
 
@@ -92,7 +90,10 @@ impl PyAnswerer {
     fn calibrated(&self) -> HashMap<String, [u32; HistoryScope::ALL.len()]> {
         let image = self.answerer.image();
         let keys = keys_of(image).into_iter().enumerate();
-        keys.filter_map(|(place, key)| Some((key, image.calibrated(place)?))).collect()
+        let sums = |cuts: [u16; HistoryScope::ALL.len()]| {
+            cuts.map(|cut| if cut == NEVER { u32::MAX } else { cut.into() })
+        };
+        keys.filter_map(|(place, key)| Some((key, sums(image.calibrated(place)?)))).collect()
     }
 
     fn set_thresholds(&self, thresholds: Vec<(String, usize, u32, bool)>) -> PyResult<()> {
@@ -103,7 +104,8 @@ impl PyAnswerer {
             known.then_some(Threshold { place, scope: *scope, sum: *sum, regained: *regained })
         };
         let placed: Option<Vec<_>> = thresholds.iter().map(placed).collect();
-        let other = || OTHER_LEVELS.because("expected the image's predicates and history scopes");
+        let other =
+            || OTHER_THRESHOLDS.because("expected the image's predicates and history scopes");
         self.answerer.set_thresholds(&placed.ok_or_else(other)?);
         Ok(())
     }
@@ -130,9 +132,7 @@ impl PyAnswerer {
         let predicates = self.answerer.image().predicates().len();
         let mut columns = Columns::new(predicates, creates.0.num_rows());
         let push = |answers: &[_]| columns.push(answers);
-        let answered = py.detach(|| self.answerer.three_way_answers(&creates.0, push));
-        let missing = || NO_CERTAINTY.because("the image has no certainty description");
-        answered.ok_or_else(missing)?.map_err(raise)?;
+        py.detach(|| self.answerer.three_way_answers(&creates.0, push)).map_err(raise)?;
         Ok(columns.finish())
     }
 }
@@ -148,19 +148,6 @@ fn open(py: Python<'_>, image: Column) -> PyResult<Image> {
     };
     let bytes = bytes.values().inner().clone();
     py.detach(|| Image::open(bytes)).map_err(raise)
-}
-
-/// Reads the certainty of an image with the predicates `keys`.
-fn read_levels(
-    keys: &[String],
-    described: &[String],
-    abstaining: &[String],
-    images: Vec<Image>,
-) -> PyResult<Levels> {
-    let read = |described: &String| Certainty::read(described, abstaining).map_err(raise);
-    let certainties = described.iter().map(read).collect::<PyResult<_>>()?;
-    let levels = Levels::of(certainties, images).filter(|levels| levels.keys() == keys);
-    levels.ok_or_else(|| OTHER_LEVELS.because("expected images of the levels described"))
 }
 
 /// Reads a body, without the interpreter lock if it is large.

@@ -1,7 +1,6 @@
 //! The consistent assignments of answers.
 
 use super::{Rights, ThreeWayAnswer, Word, STEPS};
-use std::collections::BTreeMap;
 
 /// The consistent assignments of some predicates.
 #[derive(Debug)]
@@ -16,15 +15,11 @@ pub struct Assignments {
 #[derive(Debug)]
 struct Member {
     place: usize,
-    /// Whether implied answers count.
-    follows: bool,
-    /// Whether an implied answer may be a yes.
-    may_be_yes: bool,
     holds: Set,
 }
 
 /// A set of assignments, a bit for each.
-type Set = Vec<u64>;
+pub type Set = Vec<u64>;
 
 /// The implications of a yes, and of a no, for another predicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,24 +29,16 @@ struct Meaning {
 }
 
 impl Assignments {
-    /// The assignments of a truth table, where `keys` are the predicates of all answers; none if
-    /// its columns differ in length.
-    pub fn of(
-        table: &BTreeMap<String, Vec<bool>>,
-        keys: &[String],
-        rights: &[Rights],
-    ) -> Option<Assignments> {
-        let count = table.values().next().map_or(0, Vec::len);
+    /// `count` assignments, and for each member, by its place among all predicates, those in which it
+    /// holds. None if one of these sets is not of that size.
+    pub fn of(members: Vec<(usize, Set)>, count: usize) -> Option<Assignments> {
         let all = set(&vec![true; count]);
-        let mut members = Vec::new();
-        for (place, key) in keys.iter().enumerate() {
-            let Some(holds) = table.get(key) else { continue };
-            if holds.len() != count {
-                return None;
-            }
-            let Rights { follows, may_be_yes } = rights[place];
-            members.push(Member { place, follows, may_be_yes, holds: set(holds) });
-        }
+        let fits = |holds: &Set| {
+            holds.len() == all.len() && holds.iter().zip(&all).all(|(own, all)| own & !all == 0)
+        };
+        members.iter().all(|(_, holds)| fits(holds)).then_some(())?;
+        let members: Vec<_> =
+            members.into_iter().map(|(place, holds)| Member { place, holds }).collect();
         let mean = |of: &Member| members.iter().map(|to| Meaning::of(of, to, &all)).collect();
         let means = members.iter().map(mean).collect();
         Some(Assignments { members, means, all })
@@ -59,9 +46,11 @@ impl Assignments {
 
     /// Makes answers unsure that contradict surer ones, adds implied answers, and limits each
     /// probability by those of surer answers.
-    pub fn make_consistent(&self, answers: &mut [ThreeWayAnswer]) {
+    ///
+    /// `rights` are those of each predicate, by its place.
+    pub fn make_consistent(&self, answers: &mut [ThreeWayAnswer], rights: &[Rights]) {
         let possible = self.retract(answers);
-        self.add_implied(&possible, answers);
+        self.add_implied(&possible, answers, rights);
         let order = self.surest_first(answers);
         for (rank, &member) in order.iter().enumerate() {
             let (mut least, mut most) = (0, STEPS);
@@ -84,7 +73,7 @@ impl Assignments {
     fn retract(&self, answers: &mut [ThreeWayAnswer]) -> Set {
         let mut possible = self.all.clone();
         for member in self.surest_first(answers) {
-            let Member { place, holds, .. } = &self.members[member];
+            let Member { place, holds } = &self.members[member];
             let turned = match answers[*place].word {
                 Word::Unsure => break,
                 Word::Yes => 0,
@@ -104,10 +93,10 @@ impl Assignments {
     }
 
     /// Adds the answers that all `possible` assignments agree on. They are likelier than not.
-    fn add_implied(&self, possible: &Set, answers: &mut [ThreeWayAnswer]) {
-        for Member { place, follows, may_be_yes, holds } in &self.members {
-            let answer = &mut answers[*place];
-            if answer.word != Word::Unsure || !follows {
+    fn add_implied(&self, possible: &Set, answers: &mut [ThreeWayAnswer], rights: &[Rights]) {
+        for Member { place, holds } in &self.members {
+            let (answer, rights) = (&mut answers[*place], rights[*place]);
+            if answer.word != Word::Unsure || !rights.follows {
                 continue;
             }
             let (mut holds_in_one, mut fails_in_one) = (false, false);
@@ -118,7 +107,7 @@ impl Assignments {
             if !holds_in_one && fails_in_one {
                 answer.word = Word::No;
                 answer.probability = answer.probability.min(STEPS / 2);
-            } else if holds_in_one && !fails_in_one && *may_be_yes {
+            } else if holds_in_one && !fails_in_one && rights.may_be_yes {
                 answer.word = Word::Yes;
                 if answer.probability != 0 {
                     answer.probability = answer.probability.max(STEPS / 2);
@@ -174,7 +163,8 @@ impl Meaning {
     }
 }
 
-fn set(holds: &[bool]) -> Set {
+/// The assignments that hold.
+pub fn set(holds: &[bool]) -> Set {
     let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit));
     holds.chunks(64).map(word).collect()
 }

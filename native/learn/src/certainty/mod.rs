@@ -9,7 +9,9 @@ mod assignments;
 #[cfg(test)]
 mod tests;
 
-use assignments::Assignments;
+pub use assignments::{Assignments, Set};
+
+use assignments::set;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -49,16 +51,15 @@ struct Predicate {
     /// Whether it is never a yes.
     #[serde(default)]
     abstains: bool,
-    /// The first level that reaches the threshold at the point; none if a level straddles it.
-    #[serde(default)]
-    reached: Option<usize>,
 }
 
 /// The implied answers that a predicate may have.
-#[derive(Clone, Copy, Debug)]
-struct Rights {
-    follows: bool,
-    may_be_yes: bool,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rights {
+    /// Whether implied answers count.
+    pub follows: bool,
+    /// Whether an implied answer may be a yes.
+    pub may_be_yes: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -73,7 +74,7 @@ struct Description {
 pub struct Certainty {
     keys: Vec<String>,
     levels: Vec<Vec<ThreeWayAnswer>>,
-    reached: Option<Vec<usize>>,
+    rights: Vec<Rights>,
     assignments: Vec<Assignments>,
 }
 
@@ -101,12 +102,10 @@ impl Certainty {
         let predicates = &description.predicates;
         let keys: Vec<_> = predicates.iter().map(|predicate| predicate.key.clone()).collect();
         let levels = predicates.iter().map(Predicate::levels).collect::<Option<_>>();
-        let rights: Vec<_> = predicates.iter().map(Predicate::rights).collect();
-        let assignments =
-            description.assignments.iter().map(|table| Assignments::of(table, &keys, &rights));
+        let assignments = description.assignments.iter().map(|table| of_table(table, &keys));
         Ok(Certainty {
             levels: levels.ok_or(CertaintyError::Levels)?,
-            reached: predicates.iter().map(|predicate| predicate.reached).collect(),
+            rights: predicates.iter().map(Predicate::rights).collect(),
             assignments: assignments.collect::<Option<_>>().ok_or(CertaintyError::Assignments)?,
             keys,
         })
@@ -117,42 +116,30 @@ impl Certainty {
         &self.keys
     }
 
-    /// The number of levels of the predicate at `place`.
-    pub fn levels(&self, place: usize) -> usize {
-        self.levels[place].len()
-    }
-
-    /// The first level of each predicate that reaches its threshold; none if a level straddles one.
-    pub fn reached(&self) -> Option<&[usize]> {
-        self.reached.as_deref()
-    }
-
     /// Writes the consistent `answers` of the predicates' `levels`.
     pub fn answer(
         &self,
         levels: impl IntoIterator<Item = usize>,
         answers: &mut Vec<ThreeWayAnswer>,
     ) {
-        self.answer_with(levels, |_, word| word, answers);
-    }
-
-    /// The same, with the word that `decide` returns for each predicate's place and level's word.
-    pub fn answer_with(
-        &self,
-        levels: impl IntoIterator<Item = usize>,
-        decide: impl Fn(usize, Word) -> Word,
-        answers: &mut Vec<ThreeWayAnswer>,
-    ) {
         answers.clear();
-        let predicates = self.levels.iter().zip(levels).enumerate();
-        answers.extend(predicates.map(|(place, (own, level))| {
-            let ThreeWayAnswer { word, probability } = own[level.min(own.len() - 1)];
-            ThreeWayAnswer { word: decide(place, word), probability }
-        }));
+        let predicates = self.levels.iter().zip(levels);
+        answers.extend(predicates.map(|(own, level)| own[level.min(own.len() - 1)]));
         for assignments in &self.assignments {
-            assignments.make_consistent(answers);
+            assignments.make_consistent(answers, &self.rights);
         }
     }
+}
+
+/// The assignments of a truth table, where `keys` are the predicates of all answers; none if its
+/// columns differ in length.
+fn of_table(table: &BTreeMap<String, Vec<bool>>, keys: &[String]) -> Option<Assignments> {
+    let count = table.values().next().map_or(0, Vec::len);
+    let members = keys.iter().enumerate().filter_map(|(place, key)| {
+        let holds = table.get(key)?;
+        Some((holds.len() == count).then(|| (place, set(holds))))
+    });
+    Assignments::of(members.collect::<Option<_>>()?, count)
 }
 
 impl Predicate {

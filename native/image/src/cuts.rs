@@ -1,0 +1,161 @@
+//! What scores mean: cuts by history scope and operating point, and levels with probabilities.
+
+use super::bytes::{Block, Bytes};
+use birthmark_contract::image::{self as format, POINTS, SCOPES};
+use birthmark_learn::certainty::{Rights, ThreeWayAnswer, Word};
+use std::array::from_fn;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A cut that no score reaches.
+pub const NEVER: u16 = format::NEVER as u16;
+
+/// The meaning of a predicate's scores, by history scope.
+#[derive(Debug)]
+pub struct Meaning([AtScope; SCOPES]);
+
+#[derive(Debug)]
+struct AtScope {
+    levels: Vec<Level>,
+    calibrated: [Cuts; POINTS],
+    /// [`Cuts`] in force; other threads may replace them during lookups.
+    in_force: AtomicU64,
+}
+
+/// The least score of a level, and the probability of a yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Level {
+    least: u16,
+    probability: u16,
+}
+
+/// The cuts at one operating point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cuts {
+    /// The least score that is a yes.
+    yes: u16,
+    /// The least score that is a yes of three answers.
+    sure: u16,
+    /// The least score that is no longer a no of three answers.
+    no: u16,
+    follows: bool,
+    suppressed: bool,
+}
+
+/// A change of a predicate's cuts at one history scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The cuts are those of the image.
+    Calibrated,
+    /// Scores are a yes from here on.
+    Moved(u16),
+    /// No score is a yes, and no other answer implies one.
+    Suppressed,
+}
+
+impl Meaning {
+    /// Reads the scopes of a predicate's row; lookups are at `point`.
+    pub fn read(block: &Block, row: Bytes, point: usize) -> Option<Meaning> {
+        let read = |scope: usize| {
+            let at = (format::KEY_ENTRY + scope as u32 * format::SCOPE_ENTRY) as usize;
+            AtScope::read(block, row, at, point)
+        };
+        let scopes: Vec<_> = (0..SCOPES).map(read).collect::<Option<_>>()?;
+        Some(Meaning(scopes.try_into().ok()?))
+    }
+
+    /// Whether no score is a yes at any history scope, as calibrated.
+    pub fn abstains(&self, point: usize) -> bool {
+        self.0.iter().all(|scope| scope.calibrated[point].yes == NEVER)
+    }
+
+    /// The least scores of a yes as calibrated, by history scope.
+    pub fn calibrated(&self, point: usize) -> [u16; SCOPES] {
+        self.0.each_ref().map(|scope| scope.calibrated[point].yes)
+    }
+
+    /// Puts cuts in force at a history scope from the next lookup on.
+    pub fn change(&self, scope: usize, point: usize, change: Change) {
+        let scope = &self.0[scope];
+        let calibrated = scope.calibrated[point];
+        let cuts = match change {
+            Change::Calibrated => calibrated,
+            Change::Moved(yes) => Cuts { yes, sure: yes, ..calibrated },
+            Change::Suppressed => Cuts { yes: NEVER, sure: NEVER, suppressed: true, ..calibrated },
+        };
+        scope.in_force.store(cuts.pack(), Relaxed);
+    }
+
+    /// Whether a score is a yes at a history scope.
+    pub fn is_yes(&self, scope: usize, score: u16) -> bool {
+        score >= Cuts::of(self.0[scope].in_force.load(Relaxed)).yes
+    }
+
+    /// Whether a score is a yes at a history scope, the best of three answers to it alone, and which
+    /// answers others may imply.
+    pub fn answer(&self, scope: usize, score: u16) -> (bool, ThreeWayAnswer, Rights) {
+        let scope = &self.0[scope];
+        let cuts = Cuts::of(scope.in_force.load(Relaxed));
+        let word = match () {
+            () if score >= cuts.sure => Word::Yes,
+            () if score < cuts.no => Word::No,
+            () => Word::Unsure,
+        };
+        let rights = Rights { follows: cuts.follows, may_be_yes: !cuts.suppressed };
+        (score >= cuts.yes, ThreeWayAnswer { word, probability: scope.probability(score) }, rights)
+    }
+
+    /// Whether probabilities are known at any history scope.
+    pub fn has_probabilities(&self) -> bool {
+        self.0.iter().any(|scope| !scope.levels.is_empty())
+    }
+
+    /// Whether the meaning of a score may depend on the history scope.
+    pub fn depends_on_scope(&self) -> bool {
+        let [first, others @ ..] = &self.0;
+        let differs = |other: &AtScope| {
+            other.in_force.load(Relaxed) != first.in_force.load(Relaxed)
+                || other.levels != first.levels
+        };
+        others.iter().any(differs)
+    }
+}
+
+impl AtScope {
+    fn read(block: &Block, row: Bytes, at: usize, point: usize) -> Option<AtScope> {
+        let levels = block.array(row.u32(at), row.u32(at + 4), format::LEVEL_ENTRY, 4)?;
+        let level = |row: Bytes| Level { least: row.u16(0) as u16, probability: row.u16(2) as u16 };
+        let levels: Vec<_> = levels.rows(format::LEVEL_ENTRY as usize).map(level).collect();
+        let ascend = levels.windows(2).all(|pair| pair[0].least < pair[1].least);
+        let steps = format::PROBABILITY_STEPS;
+        let possible = levels.iter().all(|level| u32::from(level.probability) < steps);
+        (ascend && possible).then_some(())?;
+        let cuts = |point: usize| Cuts::read(row, at + 8 + point * format::CUTS_ENTRY as usize);
+        let calibrated = (0..POINTS).map(cuts).collect::<Option<Vec<_>>>()?.try_into().ok()?;
+        let calibrated: [Cuts; POINTS] = calibrated;
+        let in_force = AtomicU64::new(calibrated[point].pack());
+        Some(AtScope { levels, calibrated, in_force })
+    }
+
+    /// The probability of a yes; 0 if it is unknown.
+    fn probability(&self, score: u16) -> u16 {
+        let reached = self.levels.partition_point(|level| level.least <= score);
+        reached.checked_sub(1).map_or(0, |last| self.levels[last].probability)
+    }
+}
+
+impl Cuts {
+    fn read(row: Bytes, at: usize) -> Option<Cuts> {
+        let [yes, sure, no, follows] = from_fn(|place| row.u16(at + 2 * place) as u16);
+        (follows <= 1).then_some(Cuts { yes, sure, no, follows: follows == 1, suppressed: false })
+    }
+
+    fn pack(self) -> u64 {
+        let flags = u64::from(self.follows) | u64::from(self.suppressed) << 1;
+        u64::from(self.yes) | u64::from(self.sure) << 16 | u64::from(self.no) << 32 | flags << 48
+    }
+
+    fn of(packed: u64) -> Cuts {
+        let [yes, sure, no, flags] = from_fn(|place| (packed >> (16 * place)) as u16);
+        Cuts { yes, sure, no, follows: flags & 1 != 0, suppressed: flags & 2 != 0 }
+    }
+}
