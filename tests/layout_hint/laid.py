@@ -23,7 +23,6 @@ from birthmark.predictor.image import steps
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark.predictor.model_file import laid_out
 from birthmark_native import BM_SCOPES
 from tests.layout_hint import device as d
 from tests.layout_hint.made import made
