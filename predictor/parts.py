@@ -1,12 +1,15 @@
-"""The files that store a model: Arrow tables, such as histories, and a little JSON, never code.
+"""The parts that store a model: Arrow tables, such as histories, and a little JSON, never code.
 
-Equal models make equal bytes. Files are validated before use.
+They are in one archive (``ARCHIVE``), uncompressed. Equal models make equal bytes. Parts are
+validated before use.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,12 @@ import pyarrow.ipc as ipc
 from birthmark.data.common.regular import MODEL_BYTES, read_regular
 from birthmark.features.history import History
 
+ARCHIVE = "models.zip"
+"""The file that has all parts but users' estimators and images."""
+
+Part = Path | zipfile.Path
+"""The path of a part, or of the directory or archive of parts."""
+
 SUBJECTS = ("file", "name")
 """The subjects that have a history: state at the end of the births that a model learned from."""
 
@@ -23,7 +32,7 @@ SUBJECTS = ("file", "name")
 class DamagedModelError(ValueError):
     """A part of a stored model is missing, or not what was stored."""
 
-    def __init__(self, path: Path, expected: str) -> None:
+    def __init__(self, path: Part, expected: str) -> None:
         super().__init__(f"{path}: expected {expected}")
 
 
@@ -41,21 +50,61 @@ class OlderModelError(DamagedModelError):
         )
 
 
-def write_table(path: Path, table: pa.Table) -> None:
+@contextmanager
+def archive(directory: Path) -> Iterator[zipfile.Path]:
+    """Make the archive in a directory; yield the place for its parts."""
+    with zipfile.ZipFile(directory / ARCHIVE, "w") as content:
+        yield zipfile.Path(content)
+
+
+def parts_of(directory: Path) -> Part:
+    """Return the place of a stored model's parts; earlier releases had no archive.
+
+    Raises ``DamagedModelError`` for an archive that is not as ``archive`` makes it.
+    """
+    path = directory / ARCHIVE
+    if not path.exists():
+        return directory
+    try:
+        parts = zipfile.Path(path)
+        plain = all(part.compress_type == zipfile.ZIP_STORED for part in parts.root.infolist())
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DamagedModelError(path, f"an archive ({error})") from error
+    if not plain:
+        raise DamagedModelError(path, "an archive without compression")
+    return parts
+
+
+def names_in(directory: Path) -> list[str]:
+    """Return the names of the parts in the archive of a directory."""
+    with zipfile.ZipFile(directory / ARCHIVE) as content:
+        return content.namelist()
+
+
+def _read(path: Part) -> bytes:
+    """Return the bytes of a part; raise ``OSError`` or ``ValueError`` unless it is whole."""
+    if isinstance(path, Path):
+        return read_regular(path, MODEL_BYTES)
+    try:
+        return path.read_bytes()
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise ValueError(error) from error
+
+
+def write_table(path: Part, table: pa.Table) -> None:
     """Write ``table`` as an Arrow file."""
     options = ipc.IpcWriteOptions(compression="zstd", unify_dictionaries=True)
-    with pa.OSFile(str(path), "wb") as sink, ipc.new_file(sink, table.schema, options=options) as f:
-        f.write_table(table.combine_chunks())
+    with path.open("wb") as sink, ipc.new_file(sink, table.schema, options=options) as file:
+        file.write_table(table.combine_chunks())
 
 
-def read_table(path: Path, schema: pa.Schema | None) -> pa.Table:
+def read_table(path: Part, schema: pa.Schema | None) -> pa.Table:
     """Return the table at ``path``; raise ``DamagedModelError`` unless it has this ``schema``.
 
     With ``None``, the caller checks the columns.
     """
     try:
-        with pa.OSFile(str(path), "rb") as source:
-            table = ipc.open_file(source).read_all()
+        table = ipc.open_file(pa.BufferReader(_read(path))).read_all()
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise DamagedModelError(path, f"an Arrow file ({error})") from error
@@ -69,15 +118,16 @@ def read_table(path: Path, schema: pa.Schema | None) -> pa.Table:
     return table
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Part, content: Any) -> None:
     """Write ``content`` as JSON."""
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    with path.open("wb") as file:
+        file.write((json.dumps(content, indent=1) + "\n").encode())
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Part) -> dict[str, Any]:
     """Return the JSON object at ``path``; raise ``DamagedModelError`` if there is none."""
     try:
-        content = json.loads(read_regular(path, MODEL_BYTES))
+        content = json.loads(_read(path))
     except (OSError, ValueError) as error:
         raise DamagedModelError(path, f"a JSON object ({error})") from error
     if not isinstance(content, dict):
@@ -85,14 +135,14 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def write_histories(directory: Path, histories: Mapping[str, History]) -> list[str]:
+def write_histories(directory: Part, histories: Mapping[str, History]) -> list[str]:
     """Write the history of each subject; return the files' names."""
     for subject, history in histories.items():
         write_table(directory / _history_file(subject), history.to_table())
     return [_history_file(subject) for subject in histories]
 
 
-def read_histories(directory: Path) -> dict[str, History]:
+def read_histories(directory: Part) -> dict[str, History]:
     """Return the saved histories by subject.
 
     Raises ``DamagedModelError``, naming the file, if it holds no history.
@@ -104,7 +154,7 @@ def _history_file(subject: str) -> str:
     return f"history-{subject}.arrow"
 
 
-def _read_history(path: Path) -> History:
+def _read_history(path: Part) -> History:
     try:
         return History.from_table(read_table(path, None))
     except ValueError as error:

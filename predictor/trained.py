@@ -273,7 +273,6 @@ class TrainedModel:
         function cannot be imported by its name.
         """
         _check_named(self.predicates)
-        files = [name for models in self.models.values() for name in models.save(directory)]
         predicates = [
             {"key": key, "config": predicate.config and dict(predicate.config)}
             for key, predicate in self.predicates.items()
@@ -293,12 +292,17 @@ class TrainedModel:
             "hints": _points(self.hints),
         }
         parts.write_json(directory / _FILE, content)
+        with parts.archive(directory) as archive:
+            for built_in in (kind for kind in self.models if kind in KINDS):
+                self.models[built_in].save(archive)
+            parts.write_histories(archive, self.histories)
+            self.heat.save(archive)
+            hint_models.save(self.hints, archive)
+        estimators = (self.models[kind] for kind in self.estimators if kind in self.models)
         return [
             _FILE,
-            *files,
-            *parts.write_histories(directory, self.histories),
-            *self.heat.save(directory),
-            *hint_models.save(self.hints, directory),
+            parts.ARCHIVE,
+            *(name for models in estimators for name in models.save(directory)),
             *saved_images.save(self, directory, kind or kind_of_images(self.kinds)),
         ]
 
@@ -343,13 +347,15 @@ class TrainedModel:
             raise parts.DamagedModelError(
                 path, f"the description of a model ({error!r})"
             ) from error
+        place = parts.parts_of(path.parent)
         for kind, models in kinds.items():
             parameters = models.own_parameters(model.parameters)
-            model.models[kind] = models.load(path.parent, model.predicates, parameters, counts)
+            own = place if kind in KINDS else path.parent
+            model.models[kind] = models.load(own, model.predicates, parameters, counts)
             _order(model.models[kind], model.predicates)
             model.models[kind].points = points[kind]
             if kind in hinted:
-                hints = hint_models.load(models, path.parent, model.parameters, counts)
+                hints = hint_models.load(models, place, model.parameters, counts)
                 hints.points = hinted[kind]
                 model.hints[kind] = hints
         if only not in saved_kinds:
@@ -358,8 +364,8 @@ class TrainedModel:
                 _add_loaded(model.hints, hinted_chosen)
             except (KeyError, TypeError, AttributeError) as error:
                 raise parts.DamagedModelError(path, f"the best kinds ({error!r})") from error
-        model.histories = parts.read_histories(path.parent)
-        model.heat = Heat.load(path.parent)
+        model.histories = parts.read_histories(place)
+        model.heat = Heat.load(place)
         return model
 
 

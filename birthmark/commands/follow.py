@@ -87,7 +87,8 @@ def _histories(registry: str | None) -> Histories | None:
     from birthmark.training.registry.versions import Registry
 
     try:
-        found = parts.read_histories(read_published(Registry(registry)).directory)
+        directory = read_published(Registry(registry)).directory
+        found = parts.read_histories(parts.parts_of(directory))
     except NoModelError as error:
         warn([f"{error}; the live history begins empty"])
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.learning import Learner, Sets, TrainingSet
 from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.parts import Part
 from birthmark.predictor.predicates import HEAT_PREDICATES, blocks
 
 HOT_NAME = "HotName"
@@ -52,17 +52,16 @@ def train(
     learner.learn(sets, TrainingSet(_creates(lives), answers, holdout, parameters), best)
 
 
-def save(sets: Mapping[str, ModelSet[Any]], directory: Path) -> list[str]:
+def save(sets: Mapping[str, ModelSet[Any]], directory: Part) -> list[str]:
     """Write ``sets`` to files in a folder of ``directory``; return their names."""
     if not sets:
         return []
-    (directory / _FOLDER).mkdir(exist_ok=True)
     names = [name for models in sets.values() for name in models.save(directory / _FOLDER)]
     return [f"{_FOLDER}/{name}" for name in names]
 
 
 def load(
-    models: type[ModelSet[Any]], directory: Path, parameters: Mapping[str, Any], counts: bool
+    models: type[ModelSet[Any]], directory: Part, parameters: Mapping[str, Any], counts: bool
 ) -> ModelSet[Any]:
     """Return the saved models of one kind (see ``ModelSet.load``)."""
     return models.load(directory / _FOLDER, [HOT_NAME], models.own_parameters(parameters), counts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -18,6 +17,7 @@ from birthmark.predictor.heat.hot_places import (
 from birthmark.predictor.heat.places import Places
 from birthmark.predictor.heat.rates import RATES, WriteRates
 from birthmark.predictor.heat.reconsider import reconsider, settled
+from birthmark.predictor.parts import Part
 
 __all__ = [
     "RATES",
@@ -59,13 +59,13 @@ class Heat:
         self.hot_writes.fit(files_in(files))
         return self
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: Part) -> list[str]:
         """Write all to files in ``directory``; return their names."""
         models = (self.rates, self.dirs, self.hot_dirs, self.hot_writes)
         return [name for model in models for name in model.save(directory)]
 
     @classmethod
-    def load(cls, directory: Path) -> Heat:
+    def load(cls, directory: Part) -> Heat:
         """Read what ``save`` wrote to ``directory``.
 
         Raises ``predictor.parts.DamagedModelError`` if a file is damaged.

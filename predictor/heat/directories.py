@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -63,13 +61,13 @@ class HotDirs:
         """Return whether each directory's share is at least ``share``."""
         return pa.array(self.shares(table) >= share)
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: parts.Part) -> list[str]:
         """Write the sums to a file in ``directory``; return its name in a list."""
         parts.write_table(directory / _FILE, self.means.sums_)
         return [_FILE]
 
     @classmethod
-    def load(cls, directory: Path, strength: float = 2.0) -> HotDirs:
+    def load(cls, directory: parts.Part, strength: float = 2.0) -> HotDirs:
         """Read what ``save`` wrote to ``directory``.
 
         Raises ``predictor.parts.DamagedModelError`` if the file is damaged.

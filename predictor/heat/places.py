@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -88,12 +87,12 @@ class Places:
         best = ranked[wanted][:1]
         return float(np.concatenate([[np.inf], best, ranked[fits & wanted]])[-1])
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: parts.Part) -> list[str]:
         """Write ``learned_`` to a file in ``directory``; return its name in a list."""
         parts.write_table(directory / self.file, self.learned_)
         return [self.file]
 
-    def load(self, directory: Path) -> Self:
+    def load(self, directory: parts.Part) -> Self:
         """Read what ``save`` wrote to ``directory``.
 
         Raises ``predictor.parts.DamagedModelError`` if the file is damaged.

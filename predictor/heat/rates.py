@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -80,13 +78,13 @@ class WriteRates:
         both["writes"] *= alive
         return _rates({"weight": expected["weight"] + 1} | both)
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: parts.Part) -> list[str]:
         """Write the sums to a file in ``directory``; return its name in a list."""
         parts.write_table(directory / _FILE, self.means.deciding())
         return [_FILE]
 
     @classmethod
-    def load(cls, directory: Path, strength: float = 1.0) -> WriteRates:
+    def load(cls, directory: parts.Part, strength: float = 1.0) -> WriteRates:
         """Read what ``save`` wrote to ``directory``.
 
         Raises ``predictor.parts.DamagedModelError`` if the file is damaged.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from birthmark.predictor.models.model_set import (
     history_scope_by_predicate,
     most_decisive_first,
 )
+from birthmark.predictor.parts import Part
 
 Choice = Mapping[HistoryScope, str]
 """The kind of models that answers, by history scope."""
@@ -114,6 +114,6 @@ class BestModels(ModelSet[Any]):
             return super().rules(point)
         return most_decisive_first(tables)
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: Part) -> list[str]:
         """Write nothing: the models are those of other sets."""
         return []

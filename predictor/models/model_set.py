@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from birthmark.predictor.answers.operating_points import EVEN, OperatingPoints, 
 from birthmark.predictor.answers.point import Point
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.learned import Learned
+from birthmark.predictor.parts import Part
 from birthmark.predictor.predicates.predicate import is_about_names
 
 Model = TypeVar("Model", bound=Learned)
@@ -252,13 +252,13 @@ class ModelSet(dict[str, Model]):
         """
         raise ValueError(f"no image can be made of models of kind {cls.kind!r}")
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: Part) -> list[str]:
         """Write the models to files in ``directory``; return the files' names."""
         raise NotImplementedError
 
     @classmethod
     def load(
-        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+        cls, directory: Part, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
         """Return the models of ``keys`` that were saved in ``directory``.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -74,7 +73,7 @@ class AbleModels(ModelSet[AttributeTree]):
         """Return the trees, whose nodes score by the cuts that their share reaches."""
         return [TreesSection([_image_tree(k, model, cuts[k]) for k, model in models.items()])]
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: parts.Part) -> list[str]:
         """Write the trees."""
         trees = [to_table(key, model.tree_, ATTRIBUTES) for key, model in self.items()]
         parts.write_table(directory / _FILE, pa.concat_tables([TREES.empty_table(), *trees]))
@@ -82,7 +81,7 @@ class AbleModels(ModelSet[AttributeTree]):
 
     @classmethod
     def load(
-        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+        cls, directory: parts.Part, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
         """Return the saved trees; they cannot learn more, so ``counts`` has no effect."""
         path = directory / _FILE

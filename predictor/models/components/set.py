@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -58,7 +57,7 @@ class ComponentModels(ModelSet[Model]):
         model: Any = cls.model
         return cls({key: model.from_counts(table, **parameters) for key, table in counts.items()})
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: parts.Part) -> list[str]:
         """Write the rules, and the counts if the models have them."""
         schema = stored(self.rules_schema)
         rules = [with_predicate(key, model.rules_).cast(schema) for key, model in self.items()]
@@ -71,7 +70,7 @@ class ComponentModels(ModelSet[Model]):
 
     @classmethod
     def load(
-        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+        cls, directory: parts.Part, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
         """Return the saved models; without ``counts`` they predict and cannot learn."""
         keys = list(keys)
@@ -121,7 +120,7 @@ class ComponentModels(ModelSet[Model]):
         return f"{cls.kind}-{part}.arrow"
 
     @classmethod
-    def _read_rules(cls, path: Path) -> pa.Table:
+    def _read_rules(cls, path: parts.Part) -> pa.Table:
         rules = parts.read_table(path, stored(cls.rules_schema))
         try:
             cls.check_rules(rules)
@@ -148,7 +147,7 @@ class ComponentModels(ModelSet[Model]):
         return pa.table(columns, schema=self._counts_schema(self))
 
     @classmethod
-    def _read_counts(cls, path: Path, keys: list[str]) -> dict[str, pa.Table]:
+    def _read_counts(cls, path: parts.Part, keys: list[str]) -> dict[str, pa.Table]:
         table = parts.read_table(path, cls._counts_schema(keys))
         schema = cls.model.counts_schema
         counts = {}

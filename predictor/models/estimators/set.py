@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +25,7 @@ from birthmark.predictor.models.estimators.estimator import Estimator
 from birthmark.predictor.models.forest.model import LOOKED_AT, SEEN
 from birthmark.predictor.models.learned import Learned
 from birthmark.predictor.models.model_set import ModelSet
-from birthmark.predictor.parts import DamagedModelError
+from birthmark.predictor.parts import DamagedModelError, Part
 from birthmark.predictor.predicates.predicate import is_about_names
 
 FEATURES = [COLUMNS[place].replace(" ", "_") for place in LOOKED_AT]
@@ -111,7 +110,7 @@ class EstimatorModels(ModelSet[Fitted]):
             for row in range(len(creates))
         ]
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: Part) -> list[str]:
         """Write the fitted estimators as one pickle of joblib's."""
         import joblib
 
@@ -133,7 +132,7 @@ class EstimatorModels(ModelSet[Fitted]):
 
     @classmethod
     def load(
-        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+        cls, directory: Part, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
         """Return the saved estimators. This runs the code in their files.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from birthmark.predictor.models.forest.sections import by_forest, least_sum, sec
 from birthmark.predictor.models.forest.support import Support
 from birthmark.predictor.models.forest.table import SharedForest, read_forests, write_forests
 from birthmark.predictor.models.model_set import ModelSet
+from birthmark.predictor.parts import Part
 from birthmark.predictor.predicates.predicate import is_about_names
 
 
@@ -97,13 +97,13 @@ class ForestModels(ModelSet[CreateForest]):
         """Return a section for each encoding, with a group for each forest."""
         return list(sections_of(models))
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: Part) -> list[str]:
         """Write the forests and the codes."""
         return write_forests(directory, self._shared())
 
     @classmethod
     def load(
-        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+        cls, directory: Part, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
         """Return the saved forests; they cannot learn more, so ``counts`` has no effect."""
         models = cls()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +54,7 @@ class SharedForest(NamedTuple):
     support: Support = NO_SUPPORT
 
 
-def write_forests(directory: Path, shared: Sequence[SharedForest]) -> list[str]:
+def write_forests(directory: parts.Part, shared: Sequence[SharedForest]) -> list[str]:
     """Write forests to files in ``directory``; return the files' names."""
     encodings = list({id(entry.encoding): entry.encoding for entry in shared}.values())
     numbers = {id(encoding): number for number, encoding in enumerate(encodings)}
@@ -87,7 +86,7 @@ def write_forests(directory: Path, shared: Sequence[SharedForest]) -> list[str]:
     return [_FILE, _SUPPORT, *(f"forest-{name}.arrow" for name in _FILES)]
 
 
-def read_forests(directory: Path, keys: Iterable[str]) -> list[SharedForest]:
+def read_forests(directory: parts.Part, keys: Iterable[str]) -> list[SharedForest]:
     """Return the forests of ``keys`` that were written to ``directory``.
 
     Forests of an older version have no counts of training rows. Raises
@@ -127,7 +126,7 @@ class _Description(NamedTuple):
     base: Floats
 
 
-def _read_support(directory: Path, described: Sequence[_Description]) -> list[Support]:
+def _read_support(directory: parts.Part, described: Sequence[_Description]) -> list[Support]:
     if not parts.read_json(directory / _FILE).get("support"):
         return [NO_SUPPORT] * len(described)
     path = directory / _SUPPORT
@@ -141,7 +140,7 @@ def _read_support(directory: Path, described: Sequence[_Description]) -> list[Su
         raise parts.DamagedModelError(path, str(error)) from error
 
 
-def _described(path: Path, keys: list[str]) -> list[_Description]:
+def _described(path: parts.Part, keys: list[str]) -> list[_Description]:
     content = parts.read_json(path)
     if content.get("columns") != list(COLUMNS):
         raise parts.DamagedModelError(path, f"rows of the {len(COLUMNS)} columns used now")

@@ -13,27 +13,28 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import CREATES as EVERY_COLUMN
-from birthmark.features.history_scope import HISTORY_SCOPES, history_scopes
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.answers.operating_points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
-from birthmark.predictor.image import format as image_format
-from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group, Output
-from birthmark.predictor.image.format import compile_image, predict
+from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image.format import Scoring, at_point, compile_image, predict
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
 from birthmark.predictor.labels import births
-from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.trained import TrainedModel
-from birthmark_native import BM_SCOPES, Image
+from birthmark_native import BM_PREDICATE_ENTRY, Answerer, Image, Tally
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
 from tests.layout_hint.made import (
     CREATES,
     made,
+    plain_image,
+    plain_predicate,
     rust_answers,
     some_creates,
 )
@@ -46,7 +47,7 @@ def table(*names: bytes | None) -> pa.Table:
 
 
 def rules_image(*rules: ImageRule, keys: tuple[str, ...] = ("a", "b")) -> bytes:
-    return compile_image(keys, [RulesSection(rules)])
+    return plain_image(keys, [RulesSection(rules)])
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -70,20 +71,20 @@ def test_rows_beyond_one_block_and_one_thread_keep_their_order():
 
 def test_of_the_places_in_order_the_first_with_a_verdict_decides_and_a_no_beats_a_yes():
     rules = [
-        ImageRule("a", "last", b"c", True),
-        ImageRule("a", "middle", b"no", False),
-        ImageRule("a", "middle", b"yes", True),
-        ImageRule("a", "whole", b"x.no.c", True),
+        ImageRule("a", "last", b"c", least=1),
+        ImageRule("a", "middle", b"no", most=0),
+        ImageRule("a", "middle", b"yes", least=1),
+        ImageRule("a", "whole", b"x.no.c", least=1),
     ]
     section = RulesSection(rules, ("whole", "middle", "prefix", "last", "first", "any"))
     names = table(b"x.c", b"y.no.c", b"y.yes", b"y.yes.no.d", b"x.no.c", b"y.yes.d", None)
-    answers = rust_answers(compile_image(["a"], [section]), names)
+    answers = rust_answers(plain_image(["a"], [section]), names)
     expected = [True, False, False, False, True, True, False]
     assert answers == [{"a"} if yes else set() for yes in expected]
 
 
 def test_equal_models_make_equal_bytes():
-    rules = list(made(5, ("rules",)).sections[0].rules)
+    rules = list(made(5, ("rules",)).sections[0].section.rules)
     keys = sorted({rule.predicate for rule in rules})
     assert len(rules) > 10
     shuffled = random.Random(0).sample(rules, len(rules))
@@ -96,26 +97,26 @@ def test_nodes_that_answer_as_their_parent_are_left_out():
     values += [pa.array([1, 2])] + [pa.array([], pa.int64())] * 2
     parent, split, code = [-1, 0, 0, 1, 1], [0, 3, -1, -1, -1], [-1, 0, 1, 0, 1]
     for answer, left in [
-        ([False] * 5, 1),
-        ([False, False, True, False, False], 2),
-        ([False, False, False, False, True], 3),
-        ([False, True, False, True, False], 3),
+        ([0] * 5, 1),
+        ([0, 0, 1, 0, 0], 2),
+        ([0, 0, 0, 0, 1], 3),
+        ([0, 1, 0, 1, 0], 3),
     ]:
-        arrays = [np.array(each) for each in (parent, split, code, answer)]
-        tree = ImageTree("a", *arrays, values)
+        arrays = [np.array(each) for each in (parent, split, code)]
+        tree = ImageTree("a", *arrays, np.array(answer, np.uint8), values)
         assert len(tree.pruned().parent) == left
         creates = {"name": pa.array([b"a", b"a", b"a", b"b", b"c"]), "mode": [1, 2, 3, 1, 1]}
         creates |= {"uid": pa.nulls(5), "gid": pa.nulls(5)}
         schema = pa.schema([CREATES.field(c) for c in creates])
         found = predict(
-            Image(compile_image(["a"], [TreesSection([tree])])), pa.table(creates, schema)
+            Image(plain_image(["a"], [TreesSection([tree])])), pa.table(creates, schema)
         )
-        assert found["a"].to_pylist() == [answer[3], answer[4], answer[1], answer[2], answer[0]]
+        assert found["a"].to_pylist() == [answer[n] == 1 for n in (3, 4, 1, 2, 0)]
 
 
 def test_every_flipped_bit_is_refused():
     whole = min((made(seed, n=1).image for seed in range(30)), key=len)
-    assert len(whole) < 2000
+    assert len(whole) < 3000
     Image(whole)
     for bit in range(8 * len(whole)):
         flipped = bytearray(whole)
@@ -125,11 +126,11 @@ def test_every_flipped_bit_is_refused():
 
 
 def test_faults_of_an_image_are_reported():
-    whole = rules_image(ImageRule("a", "whole", b"x", True))
-    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (4, 2))
+    whole = rules_image(ImageRule("a", "whole", b"x", least=1))
+    newer, older = (whole[:8] + struct.pack("<I", n) + whole[12:] for n in (5, 3))
     for content, message in [
-        (newer, "newer version than this reader knows \\(3\\)"),
-        (older, "older version than this reader knows \\(3\\)"),
+        (newer, "newer version than this reader knows \\(4\\)"),
+        (older, "older version than this reader knows \\(4\\)"),
         (whole[:-1], "truncated"),
         (whole[:20], "truncated"),
         (b"", "truncated"),
@@ -152,13 +153,13 @@ def test_a_missing_column_and_one_of_another_type_are_named():
         predict(Image(rules_image()), pa.table({"name": ["x"]}))
     with pytest.raises(ValueError, match=r'column "\w+" is missing'):
         predict(Image(forest.image), names)
-    rules = rules_image(ImageRule("a", "whole", b"x", True))
+    rules = rules_image(ImageRule("a", "whole", b"x", least=1))
     assert rust_answers(rules, names) == [{"a"}]
 
 
 def forest_of(tree: ByteTree, features: int = 1) -> ForestSection:
     every = [Feature("history", byte) for byte in range(features)]
-    return ForestSection(every, [], [Group(1, {"a": Output(0, (1,) * BM_SCOPES)}, [tree])])
+    return ForestSection(every, [], [Group(1, {"a": 0}, [tree])])
 
 
 ONE_SPLIT = ByteTree(
@@ -175,7 +176,7 @@ def chain(length: int) -> ByteTree:
 
 
 def test_a_tree_of_as_many_levels_as_can_be_is_answered():
-    image = Image(compile_image(["a"], [forest_of(chain(255))]))
+    image = Image(plain_image(["a"], [forest_of(chain(255))]))
     creates = pa.table({"name": [b"x", b"x"], "history": pa.array([b"\0", b"\1"])})
     assert predict(image, creates)["a"].to_pylist() == [True, True]
 
@@ -185,7 +186,7 @@ def test_a_tree_that_asks_nothing_is_answered():
     leaf = ByteTree(
         np.zeros(0, int), np.zeros(0, np.uint8), np.zeros((0, 2), int), np.ones((1, 1), np.uint8)
     )
-    image = Image(compile_image(["a"], [forest_of(leaf)]))
+    image = Image(plain_image(["a"], [forest_of(leaf)]))
     creates = pa.table({"name": [b"x"], "history": pa.array([b"\0"])})
     assert predict(image, creates)["a"].to_pylist() == [True]
 
@@ -193,53 +194,53 @@ def test_a_tree_that_asks_nothing_is_answered():
 def test_predicates_of_one_column_share_its_scores():
     bounds = [0, 1, 2, 3]
     keys = [str(bound) for bound in bounds]
-    outputs = {
-        key: Output(0, (bound,) * BM_SCOPES) for key, bound in zip(keys, bounds, strict=True)
-    }
     hundreds = replace(chain(100), scores=np.ones((101, 1), np.uint8))
-    every = [Feature("history")]
 
     def image(keys: list[str]) -> bytes:
-        some = {key: outputs[key] for key in keys}
-        return compile_image(keys, [ForestSection(every, [], [Group(1, some, [hundreds] * 2)])])
+        group = Group(1, dict.fromkeys(keys, 0), [hundreds] * 2)
+        scoring = Scoring(ForestSection([Feature("history")], [], [group]), [keys] * 4)
+        return compile_image([plain_predicate(key, int(key)) for key in keys], [scoring])
 
-    assert len(image(keys)) - len(image(keys[:1])) < 101, "they have the scores of a tree again"
+    row = BM_PREDICATE_ENTRY + 5  # an output, a key
+    assert len(image(keys)) - len(image(keys[:1])) < 3 * row + 20, (
+        "they have the scores of a tree again"
+    )
     found = predict(Image(image(keys)), pa.table({"name": [b"x"], "history": [b"\0"]}))
     assert [found[key].to_pylist() for key in keys] == [[True], [True], [True], [False]]
 
 
 def test_models_beyond_the_limits_are_refused():
     with pytest.raises(ValueError, match="1 to 256 predicates, not 257"):
-        compile_image([str(n) for n in range(257)], [])
+        plain_image([str(n) for n in range(257)], [])
     with pytest.raises(ValueError, match="same key"):
-        compile_image(["a", "a"], [])
+        plain_image(["a", "a"], [])
     with pytest.raises(ValueError, match="at most 16 sections, not 17"):
-        compile_image(["a"], [RulesSection([])] * 17)
+        plain_image(["a"], [RulesSection([])] * 17)
     with pytest.raises(ValueError, match="a text of 65536 bytes"):
-        rules_image(ImageRule("a", "whole", b"x" * 65536, True))
+        rules_image(ImageRule("a", "whole", b"x" * 65536, least=1))
     group = Group(1, {}, [ONE_SPLIT] * 257)
     with pytest.raises(ValueError, match="257 trees"):
-        compile_image(["a"], [ForestSection([Feature("hour")], [], [group])])
+        plain_image(["a"], [ForestSection([Feature("hour")], [], [group])])
     wide = replace(ONE_SPLIT, scores=np.zeros((65536, 1), np.uint8))
     with pytest.raises(ValueError, match="a tree of 65536 nodes or leaves"):
-        compile_image(["a"], [forest_of(wide)])
+        plain_image(["a"], [forest_of(wide)])
     with pytest.raises(ValueError, match="a threshold of 255, which no byte is above"):
-        compile_image(["a"], [forest_of(replace(ONE_SPLIT, threshold=np.full(1, 255, np.uint8)))])
+        plain_image(["a"], [forest_of(replace(ONE_SPLIT, threshold=np.full(1, 255, np.uint8)))])
     with pytest.raises(ValueError, match="a tree of more levels than the 255"):
-        compile_image(["a"], [forest_of(chain(256))])
+        plain_image(["a"], [forest_of(chain(256))])
     wide, key = chain(250), [str(n) for n in range(256)]
-    outputs = {name: Output(column, (1,) * BM_SCOPES) for column, name in enumerate(key)}
+    outputs = {name: column for column, name in enumerate(key)}
     group = Group(256, outputs, [replace(wide, scores=np.zeros((251, 256), np.uint8))] * 256)
-    with pytest.raises(ValueError, match="would take 16737 steps: an image has at most 16384"):
-        compile_image(key, [ForestSection([Feature("hour")], [], [group])])
+    with pytest.raises(ValueError, match=r"would take \d+ steps: an image has at most 16384"):
+        plain_image(key, [ForestSection([Feature("hour")], [], [group])])
     with pytest.raises(ValueError, match="order must name each"):
-        compile_image(["a"], [RulesSection([], ("whole",))])
+        plain_image(["a"], [RulesSection([], ("whole",))])
 
 
 def test_features_that_no_tree_uses_take_no_room():
     late = replace(ONE_SPLIT, feature=np.array([999]))
-    image = compile_image(["a"], [forest_of(late, 1000)])
-    assert len(image) == len(compile_image(["a"], [forest_of(ONE_SPLIT)]))
+    image = plain_image(["a"], [forest_of(late, 1000)])
+    assert len(image) == len(plain_image(["a"], [forest_of(ONE_SPLIT)]))
     creates = pa.table(
         {
             "name": [b"x", b"x"],
@@ -251,9 +252,9 @@ def test_features_that_no_tree_uses_take_no_room():
 
 def test_texts_that_share_a_bucket_get_another_seed(monkeypatch):
     monkeypatch.setattr(image_dictionary, "BUCKET", 1)
-    rules = [ImageRule("a", "whole", b"n%d" % n, True) for n in range(5)]
+    rules = [ImageRule("a", "whole", b"n%d" % n, least=1) for n in range(5)]
     content = rules_image(*rules)
-    seed = struct.unpack_from("<I", content, struct.unpack_from("<I", content, 44)[0])[0]
+    seed = struct.unpack_from("<I", content, struct.unpack_from("<I", content, 52)[0])[0]
     assert seed > 0
     names = [b"n%d" % n for n in range(20)]
     assert predict(Image(content), table(*names))["a"].to_pylist() == [n < 5 for n in range(20)]
@@ -309,36 +310,29 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
 
 @pytest.mark.deep
 @pytest.mark.parametrize("kind", [*KINDS, BEST])
-def test_images_of_levels_tell_the_level_of_every_score_on_every_bundled_row(kind, sampled):
+@pytest.mark.parametrize("point", POINTS)
+def test_an_image_answers_three_ways_as_the_model_on_every_bundled_row(kind, point, sampled):
     model, tables = sampled
-    models = model.models[kind]
-    images = [Image(content) for content in compile_levels(models)]
-    levels = [
-        {key: points.levels for key, points in models.points_for(t).items()} for t in HISTORY_SCOPES
-    ]
-    cuts = {key: max(len(each[key].cuts) for each in levels) for key in models}
-    assert sum(len(image.predicates) for image in images) == sum(cuts.values()) > 50
+    content = compile_models(model.models[kind], "bounded", model.assignments)
+    image = pa.array(np.frombuffer(content, np.uint8))
+    answerer = Answerer(image, ("version", kind, point), [], (Tally(), Tally()), three_way=True)
+    unsure = 0
     for creates in tables:
-        reached = {
-            name: found for image in images for name, found in predict(image, creates).items()
-        }
-        scope = history_scopes(creates)
-        for key, scores in model.scores(creates, kind).items():
-            found = [np.asarray(reached[f"{place} {key}"]) for place in range(cuts[key])]
-            expected = np.choose(scope, [each[key].of(scores) for each in levels])
-            assert np.array_equal(sum(found, np.zeros(len(scores))), expected)
+        (batch,) = creates.combine_chunks().to_batches()
+        columns = zip(answerer.predicates, *answerer.three_way_answers(batch), strict=True)
+        found = {key: (words, probabilities) for key, words, probabilities in columns}
+        for key, answer in model.answer(creates, kind, point).items():
+            words, probabilities = found[key]
+            assert words.equals(answer.words), key
+            assert probabilities.equals(answer.probabilities), key
+            unsure += int(answer.is_word("unsure").sum())
+    assert unsure
 
 
-@pytest.mark.deep
-def test_levels_beyond_the_limits_of_an_image_take_several(sampled, monkeypatch):
-    model, tables = sampled
-    models = model.models["rules"]
-    (whole,) = compile_levels(models)
-    monkeypatch.setattr(image_format, "BM_PREDICATES_MAX", 60)
-    parts = [Image(content) for content in compile_levels(models)]
-    assert len(parts) > 2
-    whole = predict(Image(whole), tables[0])
-    assert {k: v for part in parts for k, v in predict(part, tables[0]).items()} == whole
+def test_an_image_at_another_point_is_the_one_compiled_for_it(sampled):
+    models = sampled[0].models["rules"]
+    bounded, accurate = (compile_models(models, point) for point in ("bounded", "accurate"))
+    assert at_point(bounded, "accurate") == accurate != bounded
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -355,7 +349,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_captured_day(kind, c
 def test_the_ends_of_the_scale_of_thresholds_say_always_yes_and_always_no(sampled):
     model, tables = sampled
     creates = tables[0].slice(0, 200)
-    for models in (own.at("accurate") for own in model.models.values()):
+    for models in model.models.values():
         before = dict(models.points)
         try:
             keys = list(models)
@@ -402,14 +396,15 @@ def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
     groups = [
         Group(
             64,
-            {key: Output(column, (1,) * BM_SCOPES) for column, key in enumerate(some)},
+            {key: column for column, key in enumerate(some)},
             [wide] * 92,
         )
         for some in own
     ]
     forest = ForestSection([Feature("hour")], [], groups)
-    rules = [RulesSection([ImageRule(key, "any", b"", True) for key in keys])] * 2
-    image = compile_image(keys, [*grown, forest, *rules])
+    rules = [RulesSection([ImageRule(key, "any", b"", least=1) for key in keys])] * 2
+    sections = [*grown, *(Scoring(own, [keys] * 4) for own in (forest, *rules))]
+    image = compile_image([plain_predicate(key) for key in keys], sections)
     assert declared(image) < STEPS * 3 // 4
     assert Image(image).predicates == keys
 
