@@ -426,7 +426,7 @@ def _read_best(saved: Mapping[str, Any]) -> _Best:
 
     Earlier releases chose for each operating point: then the kinds at ``bounded`` answer.
     """
-    content = dict(saved)
+    content = {**saved}
     content = content.get(BOUNDED, content)
     return dict(content.get("choices", {})), points_from_json(content.get("points", {}))
 
