@@ -21,7 +21,7 @@ LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most,
 		share(bytes, size, seed);
 	else
 		size = LLVMFuzzerMutate(bytes, size, most);
-	if (size >= 40 && seed % 8 != 1)
+	if (size >= BM_HEADER_SIZE && seed % 8 != 1)
 		make_image_right(bytes, (uint32_t)size);
 	return (size);
 }

@@ -21,7 +21,7 @@ make_right(uint8_t *bytes, uint32_t length)
 	memset(bytes, 0, sizeof(struct bm_load));
 	put_u32(bytes, BM_HINT_VERSION);
 	put_u32(bytes + 4, size);
-	if (size >= 40)
+	if (size >= BM_HEADER_SIZE)
 		make_image_right(image, size);
 }
 

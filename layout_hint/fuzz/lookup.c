@@ -1,7 +1,7 @@
 /*
  * Any content behind a corrected header, and a create: the lookup stays inside
  * of an accepted image, ends after no more steps than the image declares, and
- * never answers yes for a predicate that does not exist.
+ * never answers yes for a predicate that does not exist, or that abstains.
  *
  * The image is as long as its header says; the create follows.
  */
@@ -67,8 +67,9 @@ ask(const uint8_t *image, const uint8_t *p, size_t size)
 	bm_lookup(image, &create, &answers);
 	if (create.name_len <= BM_STEPS_NAME && walked > bm_steps(image))
 		abort();
-	for (i = bm_predicates(image); i < 64 * BM_WORDS_MAX; i++)
-		if (bm_answer(&answers, i))
+	for (i = 0; i < 64 * BM_WORDS_MAX; i++)
+		if (bm_answer(&answers, i) &&
+		    (i >= bm_predicates(image) || bm_abstains(image, i)))
 			abort();
 	free(history);
 	free(name);
@@ -82,18 +83,16 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	uint8_t *image;
 	uint32_t i;
 
-	if (size < 40)
+	if (size < BM_HEADER_SIZE)
 		return (0);
 	length = bm_u32(bytes + 12);
-	if (length < 40 || length > size)
+	if (length < BM_HEADER_SIZE || length > size)
 		length = (uint32_t)size;
 	image = copy(bytes, length);
 	make_image_right(image, length);
 	if (bm_image_check(image, length) == BM_OK) {
-		for (i = 0; i < bm_predicates(image); i++) {
+		for (i = 0; i < bm_predicates(image); i++)
 			(void)bm_predicate_key(image, i, &len);
-			(void)bm_abstains(image, i);
-		}
 		ask(image, bytes + length, size - length);
 	}
 	free(image);

@@ -21,7 +21,7 @@ put_u32(uint8_t *p, uint32_t number)
 	p[3] = (uint8_t)(number >> 24);
 }
 
-/* An image of size bytes, at least 40: magic, version, size and checksum. */
+/* Gives size bytes, at least a header, the magic, version, size and checksum. */
 static inline void
 make_image_right(uint8_t *image, uint32_t size)
 {

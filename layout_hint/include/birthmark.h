@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * The lookup in a compiled image, format version 3 (docs/image-format.md).
+ * The lookup in a compiled image, format version 4 (docs/image-format.md).
  *
  * One header for kernels and programs, C99 or C++17, freestanding: nothing is
  * allocated, nothing is called, nothing is kept between calls, and there is no
@@ -10,6 +10,9 @@
  *
  *	if (bm_image_check(bytes, size) == BM_OK)
  *		bm_lookup(bytes, &create, &answers);
+ *
+ * Sections give scores to predicates; bm_lookup() answers yes where a score
+ * reaches the cut of the image's operating point, and bm_score() gives scores.
  *
  * Once bm_image_check() has accepted an image, bm_lookup() stays inside of it
  * and ends, whatever the create is: with a name of at most BM_STEPS_NAME bytes
@@ -230,9 +233,16 @@ struct bm_answers {
 	uint64_t	words[BM_WORDS_MAX];
 };
 
+/* The score of each predicate: a sum of at most BM_TREES_MAX bytes. */
+struct bm_scores {
+	uint16_t	of[BM_PREDICATES_MAX];
+};
+
 /*
  * Reading.
  */
+
+#define	BM_LEVELS_ENTRY	8U	/* bytes of a scope before its cuts */
 
 static inline uint32_t
 bm_u16(const uint8_t *p)
@@ -260,16 +270,24 @@ bm_predicates(const void *image)
 	return (bm_u32((const uint8_t *)image + BM_AT_PREDICATES));
 }
 
+/* The row of predicate i. */
+static inline const uint8_t *
+bm_predicate(const void *image, uint32_t i)
+{
+	const uint8_t *base = (const uint8_t *)image;
+
+	return (base + bm_u32(base + BM_AT_PREDICATE_ROWS) +
+	    BM_PREDICATE_ENTRY * (size_t)i);
+}
+
 /* The key of predicate i: *len bytes, not terminated. */
 static inline const char *
 bm_predicate_key(const void *image, uint32_t i, size_t *len)
 {
-	const uint8_t *base = (const uint8_t *)image;
-	const uint8_t *entry = base + bm_u32(base + BM_AT_PREDICATE_ROWS) +
-	    BM_KEY_ENTRY * (size_t)i;
+	const uint8_t *row = bm_predicate(image, i);
 
-	*len = bm_u16(entry + 4);
-	return ((const char *)(base + bm_u32(entry)));
+	*len = bm_u16(row + 4);
+	return ((const char *)image + bm_u32(row));
 }
 
 /* The steps that a lookup takes at most, as the image declares them. */
@@ -279,14 +297,27 @@ bm_steps(const void *image)
 	return (bm_u32((const uint8_t *)image + BM_AT_STEPS));
 }
 
+/* The least score of predicate i that is a yes, at the image's point. */
+static inline uint32_t
+bm_cut(const void *image, uint32_t i, uint32_t scope)
+{
+	const uint8_t *cuts = bm_predicate(image, i) + BM_KEY_ENTRY +
+	    BM_SCOPE_ENTRY * (size_t)scope + BM_LEVELS_ENTRY;
+
+	return (bm_u16(cuts + BM_CUTS_ENTRY *
+	    (size_t)bm_u32((const uint8_t *)image + BM_AT_POINT)));
+}
+
 /* Whether predicate i abstains: its answer is always no. */
 static inline int
 bm_abstains(const void *image, uint32_t i)
 {
-	const uint8_t *base = (const uint8_t *)image;
+	uint32_t scope;
 
-	return (base[bm_u32(base + BM_AT_PREDICATE_ROWS) + BM_KEY_ENTRY * (size_t)i + 6] &
-	    1);
+	for (scope = 0; scope < BM_SCOPES; scope++)
+		if (bm_cut(image, i, scope) != BM_NEVER)
+			return (0);
+	return (1);
 }
 
 static inline int
@@ -415,44 +446,96 @@ bm_find(const struct bm_dictionary *d, uint32_t kind, uint32_t hash,
 }
 
 /*
- * Rules: components of names, each with its predicates of yes and no. The first
- * place in a name with a yes or a no decides.
+ * Scores of sections: each has a mask of the predicates that it counts for.
  */
 
-/* Masks of yes and of no, by place. */
-struct bm_votes {
-	uint64_t	yes[BM_PLACES][BM_WORDS_MAX];
-	uint64_t	no[BM_PLACES][BM_WORDS_MAX];
+struct bm_masked_scores {
+	const uint8_t		*mask;
+	struct bm_scores	*scores;
 };
+
+static inline int
+bm_has_bit(const uint8_t *mask, uint32_t words)
+{
+	uint32_t i;
+
+	for (i = 0; i < 8 * words; i++)
+		if (mask[i] != 0)
+			return (1);
+	return (0);
+}
+
+/* Gives predicate i a score, if the section counts: the greatest remains. */
+static inline void
+bm_raise(const struct bm_masked_scores *out, uint32_t i, uint32_t score)
+{
+	if ((out->mask[i / 8] >> (i % 8) & 1) != 0 && score > out->scores->of[i])
+		out->scores->of[i] = (uint16_t)score;
+}
+
+static inline void
+bm_clear(struct bm_answers *answers)
+{
+	uint32_t i;
+
+	for (i = 0; i < BM_WORDS_MAX; i++)
+		answers->words[i] = 0;
+}
+
+static inline void
+bm_set(struct bm_answers *answers, uint32_t i, int yes)
+{
+	answers->words[i / 64] |= (uint64_t)(yes != 0) << (i % 64);
+}
+
+/*
+ * Rules: components of names, each with a row of the least score of every
+ * predicate, then of the greatest. A place later in the order raises a score,
+ * but never above the greatest of an earlier one.
+ */
 
 struct bm_rules {
 	struct bm_dictionary	 dictionary;
-	const uint8_t		*masks;
-	uint32_t		 words;
+	const uint8_t		*rows;
+	uint32_t		 predicates;
+	const uint8_t		*found[BM_PLACES];	/* a row, or NULL */
+	uint8_t			 middle[2 * BM_PREDICATES_MAX];
 };
 
+/* The middle is the one place of several components: their rows make one. */
 static inline void
-bm_vote(const struct bm_rules *rules, struct bm_votes *votes, uint32_t place,
-    uint32_t hash, const uint8_t *text, size_t len)
+bm_add_middle(struct bm_rules *rules, const uint8_t *row)
 {
-	uint32_t w, found = bm_find(&rules->dictionary, place, hash, text, len);
-	const uint8_t *mask;
+	const uint8_t *before = rules->found[BM_MIDDLE];
+	uint32_t i, predicates = rules->predicates;
 
-	if (found == BM_NOT_FOUND)
+	for (i = 0; i < predicates; i++)
+		rules->middle[i] = row[i] > before[i] ? row[i] : before[i];
+	for (; i < 2 * predicates; i++)
+		rules->middle[i] = row[i] < before[i] ? row[i] : before[i];
+	rules->found[BM_MIDDLE] = rules->middle;
+}
+
+static inline void
+bm_match(struct bm_rules *rules, uint32_t place, uint32_t hash,
+    const uint8_t *text, size_t len)
+{
+	uint32_t number = bm_find(&rules->dictionary, place, hash, text, len);
+	const uint8_t *row;
+
+	if (number == BM_NOT_FOUND)
 		return;
 	BM_STEP(1);
-	mask = rules->masks + 16 * (size_t)rules->words * found;
-	for (w = 0; w < rules->words; w++) {
-		votes->yes[place][w] |= bm_u64(mask + 8 * (size_t)w);
-		votes->no[place][w] |=
-		    bm_u64(mask + 8 * (size_t)(rules->words + w));
-	}
+	row = rules->rows + 2 * (size_t)rules->predicates * number;
+	if (rules->found[place] != NULL)
+		bm_add_middle(rules, row);
+	else
+		rules->found[place] = row;
 }
 
 /* Hashes each component on one way through the name, and asks for it. */
 static inline void
-bm_vote_all(const struct bm_rules *rules, struct bm_votes *votes,
-    const uint8_t *name, size_t len)
+bm_match_all(struct bm_rules *rules, const uint8_t *name, size_t len)
 {
 	uint32_t basis = BM_HASH_BASIS ^ rules->dictionary.seed;
 	uint32_t whole = basis, piece = basis;
@@ -461,10 +544,10 @@ bm_vote_all(const struct bm_rules *rules, struct bm_votes *votes,
 
 	for (i = 0; i < len; i++) {
 		if (i == BM_PREFIX_LEN && (periods || name[i] != '.'))
-			bm_vote(rules, votes, BM_PREFIX, whole, name, i);
+			bm_match(rules, BM_PREFIX, whole, name, i);
 		if (name[i] == '.') {
-			bm_vote(rules, votes, periods ? BM_MIDDLE : BM_FIRST,
-			    piece, name + start, i - start);
+			bm_match(rules, periods ? BM_MIDDLE : BM_FIRST, piece,
+			    name + start, i - start);
 			periods = 1;
 			start = i + 1;
 			piece = basis;
@@ -473,41 +556,48 @@ bm_vote_all(const struct bm_rules *rules, struct bm_votes *votes,
 		whole = bm_hash_step(whole, name[i]);
 	}
 	if (periods)
-		bm_vote(rules, votes, BM_LAST, piece, name + start,
-		    len - start);
-	bm_vote(rules, votes, BM_WHOLE, whole, name, len);
+		bm_match(rules, BM_LAST, piece, name + start, len - start);
+	bm_match(rules, BM_WHOLE, whole, name, len);
+}
+
+/* The score of predicate i, with the places in order. */
+static inline uint32_t
+bm_rules_score(const struct bm_rules *rules, const uint8_t *order, uint32_t i)
+{
+	uint32_t k, least, most, score = 0, ceiling = 255;
+	const uint8_t *row;
+
+	for (k = 0; k < BM_PLACES; k++) {
+		row = rules->found[order[k]];
+		if (row == NULL)
+			continue;
+		most = row[rules->predicates + i];
+		ceiling = most < ceiling ? most : ceiling;
+		least = row[i] < ceiling ? row[i] : ceiling;
+		score = least > score ? least : score;
+	}
+	return (score);
 }
 
 static inline void
-bm_lookup_rules(const uint8_t *image, const uint8_t *p,
-    const struct bm_create *create, struct bm_answers *answers)
+bm_score_rules(const uint8_t *image, const uint8_t *p,
+    const struct bm_create *create, const struct bm_masked_scores *out)
 {
 	struct bm_rules rules;
-	struct bm_votes votes;
-	uint64_t yes, no, decided;
-	uint32_t i, w, place;
+	uint32_t i;
 
 	rules.dictionary = bm_dictionary_at(image, p);
-	rules.masks = image + bm_u32(p + 36);
-	rules.words = (bm_predicates(image) + 63) / 64;
-	for (w = 0; w < rules.words; w++)
-		for (place = 0; place < BM_PLACES; place++)
-			votes.yes[place][w] = votes.no[place][w] = 0;
+	rules.rows = image + bm_u32(p + 36);
+	rules.predicates = bm_predicates(image);
+	for (i = 0; i < BM_PLACES; i++)
+		rules.found[i] = NULL;
 	if (create->name != NULL)
-		bm_vote_all(&rules, &votes, (const uint8_t *)create->name,
+		bm_match_all(&rules, (const uint8_t *)create->name,
 		    create->name_len);
-	bm_vote(&rules, &votes, BM_ANY, BM_HASH_BASIS ^ rules.dictionary.seed,
+	bm_match(&rules, BM_ANY, BM_HASH_BASIS ^ rules.dictionary.seed,
 	    rules.dictionary.text, 0);
-	for (w = 0; w < rules.words; w++) {
-		decided = 0;
-		for (i = 0; i < BM_PLACES; i++) {
-			place = p[40 + i];
-			yes = votes.yes[place][w];
-			no = votes.no[place][w];
-			answers->words[w] |= yes & ~no & ~decided;
-			decided |= yes | no;
-		}
-	}
+	for (i = 0; i < rules.predicates; i++)
+		bm_raise(out, i, bm_rules_score(&rules, p + 40, i));
 }
 
 /*
@@ -592,8 +682,8 @@ bm_codes(const uint8_t *image, const uint8_t *p, const struct bm_create *create,
 	}
 }
 
-/* Children come after their parents, so that this ends. */
-static inline int
+/* The score of a tree. Children come after their parents, so this ends. */
+static inline uint32_t
 bm_walk(const uint8_t *nodes, const uint8_t *edges, uint32_t node,
     const uint32_t *codes)
 {
@@ -615,23 +705,8 @@ bm_walk(const uint8_t *nodes, const uint8_t *edges, uint32_t node,
 }
 
 static inline void
-bm_clear(struct bm_answers *answers)
-{
-	uint32_t i;
-
-	for (i = 0; i < BM_WORDS_MAX; i++)
-		answers->words[i] = 0;
-}
-
-static inline void
-bm_set(struct bm_answers *answers, uint32_t i, int yes)
-{
-	answers->words[i / 64] |= (uint64_t)(yes != 0) << (i % 64);
-}
-
-static inline void
-bm_lookup_trees(const uint8_t *image, const uint8_t *p,
-    const struct bm_create *create, struct bm_answers *answers)
+bm_score_trees(const uint8_t *image, const uint8_t *p,
+    const struct bm_create *create, const struct bm_masked_scores *out)
 {
 	const uint8_t *nodes = image + bm_u32(p + 56);
 	const uint8_t *edges = image + bm_u32(p + 64);
@@ -640,67 +715,14 @@ bm_lookup_trees(const uint8_t *image, const uint8_t *p,
 
 	bm_codes(image, p, create, codes);
 	for (i = 0; i < count; i++, tree += 8)
-		bm_set(answers, bm_u32(tree + 4),
+		bm_raise(out, bm_u32(tree + 4),
 		    bm_walk(nodes, edges, bm_u32(tree), codes));
 }
 
-/*
- * History scopes, and sections for each of them.
- */
-
-static inline int
-bm_tells_of(const struct bm_create *create, uint32_t byte)
-{
-	return (create->history != NULL && byte < create->history_len &&
-	    ((const uint8_t *)create->history)[byte] != 0);
-}
-
-/* The history scope of a create: its directory only if its user is known. */
-static inline uint32_t
-bm_history_scope_of(const struct bm_create *create)
-{
-	if (!bm_tells_of(create, BM_TELLS_NAME))
-		return (BM_SCOPE_NOTHING);
-	if (!bm_tells_of(create, BM_TELLS_CALLER))
-		return (BM_SCOPE_NAME);
-	return (bm_tells_of(create, BM_TELLS_DIRECTORY) ?
-	    BM_SCOPE_DIRECTORY : BM_SCOPE_CALLER);
-}
-
-/* Rules or trees, whose answers hold for the predicates of a mask. */
-static inline void
-bm_lookup_scoped(const uint8_t *image, const uint8_t *p,
-    const struct bm_create *create, struct bm_answers *answers)
-{
-	const uint8_t *own = image + bm_u32(p + 4), *mask;
-	uint32_t w, words = (bm_predicates(image) + 63) / 64;
-	struct bm_answers found;
-	uint64_t any = 0;
-
-	BM_STEP(1);
-	mask = image + bm_u32(p + 8) +
-	    8 * (size_t)words * bm_history_scope_of(create);
-	for (w = 0; w < words; w++)
-		any |= bm_u64(mask + 8 * (size_t)w);
-	if (any == 0)
-		return;
-	bm_clear(&found);
-	if (bm_u32(p) == BM_SECTION_RULES)
-		bm_lookup_rules(image, own, create, &found);
-	else
-		bm_lookup_trees(image, own, create, &found);
-	for (w = 0; w < words; w++)
-		answers->words[w] |= found.words[w] &
-		    bm_u64(mask + 8 * (size_t)w);
-}
 
 /*
  * Forests: trees over small numbers, whose leaves hold a row of scores.
  */
-
-/* Bytes of an output: predicate, column, a threshold for every history
- * scope. */
-#define	BM_OUTPUT	(4 + 4 * (size_t)BM_SCOPES)
 
 /* Inputs of a create's features. */
 struct bm_seen {
@@ -951,16 +973,14 @@ bm_go_on(const uint8_t *nodes, const uint8_t *row, uint32_t *at)
 	return (moved != 0);
 }
 
-/* A group: its trees, and the predicates by the scores of their leaves. */
+/* The sums of a group's columns over its trees. */
 static inline void
-bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
-    uint32_t scope, struct bm_answers *answers)
+bm_sum_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
+    uint16_t *sums)
 {
 	const uint8_t *tree = image + bm_u32(p + 4);
 	const uint8_t *nodes = image + bm_u32(p + 8), *scores;
-	const uint8_t *output = image + bm_u32(p + 24);
 	uint32_t at[BM_ABREAST], i, k, left, columns = bm_u32(p + 16);
-	uint16_t sums[BM_PREDICATES_MAX];
 
 	for (i = 0; i < columns; i++)
 		sums[i] = 0;
@@ -979,62 +999,119 @@ bm_lookup_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
 			tree += 8;
 		}
 	}
-	BM_STEP(bm_u32(p + 20));
-	for (i = bm_u32(p + 20); i > 0; i--, output += BM_OUTPUT)
-		bm_set(answers, bm_u16(output), sums[bm_u16(output + 2)] >=
-		    bm_u32(output + 4 + 4 * (size_t)scope));
 }
 
 static inline void
-bm_lookup_forest(const uint8_t *image, const uint8_t *p,
-    const struct bm_create *create, struct bm_answers *answers)
+bm_score_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
+    const struct bm_masked_scores *out)
+{
+	const uint8_t *output = image + bm_u32(p + 24);
+	uint16_t sums[BM_PREDICATES_MAX];
+	uint32_t i;
+
+	bm_sum_group(image, p, row, sums);
+	BM_STEP(bm_u32(p + 20));
+	for (i = bm_u32(p + 20); i > 0; i--, output += 4)
+		bm_raise(out, bm_u16(output), sums[bm_u16(output + 2)]);
+}
+
+static inline void
+bm_score_forest(const uint8_t *image, const uint8_t *p,
+    const struct bm_create *create, const struct bm_masked_scores *out)
 {
 	const uint8_t *feature = image + bm_u32(p + 4);
 	const uint8_t *tables = image + bm_u32(p + 12);
 	const uint8_t *group = image + bm_u32(p + 20);
 	uint8_t row[BM_FEATURES_MAX];
 	struct bm_seen seen;
-	uint32_t i, scope, count = bm_u32(p);
+	uint32_t i, count = bm_u32(p);
 
 	bm_see(&seen, create);
 	for (i = 0; i < count; i++, feature += 8)
 		row[i] = bm_feature(image, tables, feature, &seen);
 	count = bm_u32(p + 16);
-	scope = bm_history_scope_of(create);
 	for (i = 0; i < count; i++, group += 28)
-		bm_lookup_group(image, group, row, scope, answers);
+		bm_score_group(image, group, row, out);
 }
 
 /*
  * The whole image.
  */
 
+static inline int
+bm_tells_of(const struct bm_create *create, uint32_t byte)
+{
+	return (create->history != NULL && byte < create->history_len &&
+	    ((const uint8_t *)create->history)[byte] != 0);
+}
+
+/* The history scope of a create: its directory only if its user is known. */
+static inline uint32_t
+bm_history_scope_of(const struct bm_create *create)
+{
+	if (!bm_tells_of(create, BM_TELLS_NAME))
+		return (BM_SCOPE_NOTHING);
+	if (!bm_tells_of(create, BM_TELLS_CALLER))
+		return (BM_SCOPE_NAME);
+	return (bm_tells_of(create, BM_TELLS_DIRECTORY) ?
+	    BM_SCOPE_DIRECTORY : BM_SCOPE_CALLER);
+}
+
+static inline void
+bm_score_section(const uint8_t *image, const uint8_t *section,
+    const struct bm_create *create, const struct bm_masked_scores *out)
+{
+	const uint8_t *p = image + bm_u32(section + 4);
+
+	switch (bm_u32(section)) {
+	case BM_SECTION_RULES:
+		bm_score_rules(image, p, create, out);
+		break;
+	case BM_SECTION_TREES:
+		bm_score_trees(image, p, create, out);
+		break;
+	default:
+		bm_score_forest(image, p, create, out);
+	}
+}
+
+/* The scores of all predicates of a checked image. */
+static inline void
+bm_score(const void *image, const struct bm_create *create,
+    struct bm_scores *scores)
+{
+	const uint8_t *base = (const uint8_t *)image;
+	const uint8_t *section = base + BM_HEADER_SIZE;
+	uint32_t i, words = (bm_predicates(image) + 63) / 64;
+	size_t scope = bm_history_scope_of(create);
+	struct bm_masked_scores out;
+
+	for (i = 0; i < BM_PREDICATES_MAX; i++)
+		scores->of[i] = 0;
+	out.scores = scores;
+	for (i = bm_u32(base + BM_AT_SECTIONS); i > 0; i--) {
+		BM_STEP(1);
+		out.mask = base + bm_u32(section + 8) + 8 * words * scope;
+		if (bm_has_bit(out.mask, words))
+			bm_score_section(base, section, create, &out);
+		section += BM_SECTION_ENTRY;
+	}
+}
+
 /* The answers of all predicates of a checked image. */
 static inline void
 bm_lookup(const void *image, const struct bm_create *create,
     struct bm_answers *answers)
 {
-	const uint8_t *base = (const uint8_t *)image, *section, *p;
-	uint32_t i, sections = bm_u32(base + BM_AT_SECTIONS);
+	uint32_t i, predicates = bm_predicates(image);
+	uint32_t scope = bm_history_scope_of(create);
+	struct bm_scores scores;
 
+	bm_score(image, create, &scores);
 	bm_clear(answers);
-	for (i = 0; i < sections; i++) {
-		section = base + BM_HEADER_SIZE + BM_SECTION_ENTRY * (size_t)i;
-		p = base + bm_u32(section + 4);
-		switch (bm_u32(section)) {
-		case BM_SECTION_RULES:
-			bm_lookup_rules(base, p, create, answers);
-			break;
-		case BM_SECTION_TREES:
-			bm_lookup_trees(base, p, create, answers);
-			break;
-		case BM_SECTION_SCOPED:
-			bm_lookup_scoped(base, p, create, answers);
-			break;
-		default:
-			bm_lookup_forest(base, p, create, answers);
-		}
-	}
+	BM_STEP(predicates);
+	for (i = 0; i < predicates; i++)
+		bm_set(answers, i, scores.of[i] >= bm_cut(image, i, scope));
 }
 
 /*
@@ -1087,6 +1164,15 @@ bm_inside(struct bm_image *image, uint32_t offset, uint32_t count,
 	return (1);
 }
 
+/* The array of these elements, or NULL if bm_inside() refuses it. */
+static inline const uint8_t *
+bm_array(struct bm_image *image, uint32_t offset, uint32_t count,
+    uint32_t width, uint32_t align)
+{
+	return (bm_inside(image, offset, count, width, align) ?
+	    image->base + offset : NULL);
+}
+
 /* Whether count numbers ascend. */
 static inline int
 bm_ascend(const uint8_t *numbers, uint32_t count)
@@ -1099,21 +1185,54 @@ bm_ascend(const uint8_t *numbers, uint32_t count)
 	return (1);
 }
 
+/* Levels: ascending scores, each with a probability or 0. */
+static inline int
+bm_check_levels(struct bm_image *image, uint32_t offset, uint32_t count)
+{
+	const uint8_t *level;
+	uint32_t i;
+
+	level = bm_array(image, offset, count, BM_LEVEL_ENTRY, 4);
+	if (level == NULL)
+		return (0);
+	for (i = 0; i < count; i++, level += BM_LEVEL_ENTRY)
+		if (bm_u16(level + 2) >= BM_PROBABILITY_STEPS || (i > 0 &&
+		    bm_u16(level) <= bm_u16(level - BM_LEVEL_ENTRY)))
+			return (0);
+	return (1);
+}
+
+/* The levels and cuts of a predicate, scope by scope. */
+static inline int
+bm_check_scopes(struct bm_image *image, const uint8_t *scope)
+{
+	uint32_t i;
+
+	for (i = 0; i < BM_SCOPES; i++, scope += BM_SCOPE_ENTRY)
+		if (!bm_check_levels(image, bm_u32(scope), bm_u32(scope + 4)) ||
+		    bm_u16(scope + BM_LEVELS_ENTRY + 6) > 1 ||
+		    bm_u16(scope + BM_LEVELS_ENTRY + BM_CUTS_ENTRY + 6) > 1)
+			return (0);
+	return (1);
+}
+
 static inline int
 bm_check_predicates(struct bm_image *image)
 {
-	uint32_t i, offset = bm_u32(image->base + BM_AT_PREDICATE_ROWS);
 	const uint8_t *p;
+	uint32_t i;
 
-	if (image->predicates < 1 || image->predicates > BM_PREDICATES_MAX ||
-	    !bm_inside(image, offset, image->predicates, 8, 4))
+	p = bm_array(image, bm_u32(image->base + BM_AT_PREDICATE_ROWS),
+	    image->predicates, BM_PREDICATE_ENTRY, 4);
+	if (p == NULL || image->predicates < 1 ||
+	    image->predicates > BM_PREDICATES_MAX)
 		return (0);
-	for (i = 0; i < image->predicates; i++) {
-		p = image->base + offset + 8 * (size_t)i;
+	image->steps += image->predicates;
+	for (i = 0; i < image->predicates; i++, p += BM_PREDICATE_ENTRY)
 		if (!bm_inside(image, bm_u32(p), bm_u16(p + 4), 1, 1) ||
-		    p[6] > 1 || p[7] != 0)
+		    bm_u16(p + 6) != 0 ||
+		    !bm_check_scopes(image, p + BM_KEY_ENTRY))
 			return (0);
-	}
 	return (1);
 }
 
@@ -1163,19 +1282,51 @@ bm_check_dictionary(struct bm_image *image, const uint8_t *p,
 	return (bm_check_entries(image, p, values));
 }
 
-/* Whether no mask has a bit beyond the predicates. */
+/* Whether count masks are there, none with a bit beyond the first bits. */
 static inline int
-bm_check_masks(const struct bm_image *image, uint32_t offset, uint32_t count)
+bm_check_masks(struct bm_image *image, uint32_t offset, uint32_t count,
+    uint32_t bits)
 {
-	uint32_t i, used = image->predicates % 64;
-	size_t words = (image->predicates + 63) / 64;
-	const uint8_t *last;
+	uint32_t i, size = 8 * ((bits + 63) / 64);
+	const uint8_t *mask = bm_array(image, offset, count, size, 8);
 
-	if (used == 0 || count == 0)
-		return (1);
-	last = image->base + offset + 8 * (words - 1);
-	for (i = 0; i < count; i++)
-		if (bm_u64(last + 8 * words * i) >> used != 0)
+	if (mask == NULL)
+		return (0);
+	for (i = 0; i < count && bits % 64 != 0; i++, mask += size)
+		if (bm_u64(mask + size - 8) >> (bits % 64) != 0)
+			return (0);
+	return (1);
+}
+
+/* A group of related predicates: these, ascending, and assignments. */
+static inline int
+bm_check_related(struct bm_image *image, const uint8_t *group)
+{
+	uint32_t i, count = bm_u32(group), assignments = bm_u32(group + 8);
+	const uint8_t *p = bm_array(image, bm_u32(group + 4), count, 2, 4);
+
+	if (p == NULL || count < 1 || assignments < 1 ||
+	    assignments > BM_ASSIGNMENTS_MAX)
+		return (0);
+	for (i = 0; i < count; i++, p += 2)
+		if (bm_u16(p) >= image->predicates ||
+		    (i > 0 && bm_u16(p) <= bm_u16(p - 2)))
+			return (0);
+	return (bm_check_masks(image, bm_u32(group + 12), count, assignments));
+}
+
+static inline int
+bm_check_all_related(struct bm_image *image)
+{
+	uint32_t groups = bm_u32(image->base + BM_AT_GROUPS);
+	const uint8_t *group;
+
+	group = bm_array(image, bm_u32(image->base + BM_AT_GROUP_ROWS), groups,
+	    BM_GROUP_ENTRY, 4);
+	if (group == NULL || groups > BM_GROUPS_MAX)
+		return (0);
+	for (; groups > 0; groups--, group += BM_GROUP_ENTRY)
+		if (!bm_check_related(image, group))
 			return (0);
 	return (1);
 }
@@ -1183,17 +1334,15 @@ bm_check_masks(const struct bm_image *image, uint32_t offset, uint32_t count)
 static inline int
 bm_check_rules(struct bm_image *image, const uint8_t *p)
 {
-	uint32_t i, seen = 0, masks = bm_u32(p + 32);
-	uint32_t words = (image->predicates + 63) / 64;
+	uint32_t i, seen = 0, rows = bm_u32(p + 32);
 
 	for (i = 0; i < BM_PLACES; i++)
 		if (p[40 + i] < BM_PLACES)
 			seen |= 1U << p[40 + i];
-	image->steps += BM_COMPONENTS_MAX;	/* a mask for each */
+	image->steps += BM_COMPONENTS_MAX;	/* a row for each */
 	return (seen == (1U << BM_PLACES) - 1 && p[46] == 0 && p[47] == 0 &&
-	    bm_inside(image, bm_u32(p + 36), masks, 16 * words, 8) &&
-	    bm_check_masks(image, bm_u32(p + 36), 2 * masks) &&
-	    bm_check_dictionary(image, p, masks, BM_COMPONENTS_MAX));
+	    bm_inside(image, bm_u32(p + 36), rows, 2 * image->predicates, 1) &&
+	    bm_check_dictionary(image, p, rows, BM_COMPONENTS_MAX));
 }
 
 /*
@@ -1234,7 +1383,7 @@ bm_check_nodes(const struct bm_image *image, const uint8_t *p)
 
 	for (i = 0; i < count; i++, node += 8)
 		if ((node[0] >= BM_ATTRS && node[0] != BM_LEAF) ||
-		    node[1] > 1 || !bm_check_edges(image, p, i))
+		    !bm_check_edges(image, p, i))
 			return (0);
 	return (1);
 }
@@ -1415,12 +1564,11 @@ bm_check_group(struct bm_image *image, const uint8_t *group, uint32_t features,
 	last = image->base + bm_u32(group + 4) + 8 * (size_t)trees;
 	if (!bm_inside(image, bm_u32(group + 8), bm_u32(last), 4, 4) ||
 	    !bm_inside(image, bm_u32(group + 12), bm_u32(last + 4), columns,
-	    1) || !bm_inside(image, bm_u32(group + 24), outputs,
-	    BM_OUTPUT, 4))
+	    1) || !bm_inside(image, bm_u32(group + 24), outputs, 4, 4))
 		return (0);
 	output = image->base + bm_u32(group + 24);
 	image->steps += outputs;
-	for (i = 0; i < outputs; i++, output += BM_OUTPUT)
+	for (i = 0; i < outputs; i++, output += 4)
 		if (!bm_take(image, claimed, bm_u16(output)) ||
 		    bm_u16(output + 2) >= columns)
 			return (0);
@@ -1446,43 +1594,29 @@ bm_check_forest(struct bm_image *image, const uint8_t *p)
 	return (1);
 }
 
-/* A section whose answers do not depend on the scope: its kind and offset. */
-static inline int
-bm_check_plain(struct bm_image *image, const uint8_t *section)
-{
-	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
-
-	if (kind == BM_SECTION_RULES)
-		return (bm_inside(image, offset, 1, 48, 8) &&
-		    bm_check_rules(image, image->base + offset));
-	return (kind == BM_SECTION_TREES &&
-	    bm_inside(image, offset, 1, 80, 8) &&
-	    bm_check_trees(image, image->base + offset));
-}
-
-static inline int
-bm_check_scoped(struct bm_image *image, const uint8_t *p)
-{
-	uint32_t words = (image->predicates + 63) / 64;
-
-	image->steps += 1;	/* a mask */
-	return (bm_u32(p + 12) == 0 && bm_check_plain(image, p) &&
-	    bm_inside(image, bm_u32(p + 8), BM_SCOPES, 8 * words, 8) &&
-	    bm_check_masks(image, bm_u32(p + 8), BM_SCOPES));
-}
-
 static inline int
 bm_check_section(struct bm_image *image, const uint8_t *section)
 {
-	uint32_t kind = bm_u32(section), offset = bm_u32(section + 4);
+	uint32_t kind = bm_u32(section), head;
+	const uint8_t *p;
 
-	if (kind == BM_SECTION_FOREST)
-		return (bm_inside(image, offset, 1, 24, 8) &&
-		    bm_check_forest(image, image->base + offset));
-	if (kind == BM_SECTION_SCOPED)
-		return (bm_inside(image, offset, 1, 16, 8) &&
-		    bm_check_scoped(image, image->base + offset));
-	return (bm_check_plain(image, section));
+	head = kind == BM_SECTION_RULES ? 48 : kind == BM_SECTION_TREES ? 80 : 24;
+	p = bm_array(image, bm_u32(section + 4), 1, head, 8);
+	image->steps++;		/* a mask */
+	if (p == NULL || bm_u32(section + 12) != 0 ||
+	    !bm_check_masks(image, bm_u32(section + 8), BM_SCOPES,
+	    image->predicates))
+		return (0);
+	switch (kind) {
+	case BM_SECTION_RULES:
+		return (bm_check_rules(image, p));
+	case BM_SECTION_TREES:
+		return (bm_check_trees(image, p));
+	case BM_SECTION_FOREST:
+		return (bm_check_forest(image, p));
+	default:
+		return (0);
+	}
 }
 
 static inline int
@@ -1491,9 +1625,9 @@ bm_check_content(struct bm_image *image)
 	uint32_t i, sections = bm_u32(image->base + BM_AT_SECTIONS);
 
 	if (sections > BM_SECTIONS_MAX ||
-	    bm_u32(image->base + BM_AT_ZERO) != 0 ||
+	    bm_u32(image->base + BM_AT_POINT) >= BM_POINTS ||
 	    !bm_inside(image, BM_HEADER_SIZE, sections, BM_SECTION_ENTRY, 8) ||
-	    !bm_check_predicates(image))
+	    !bm_check_predicates(image) || !bm_check_all_related(image))
 		return (0);
 	for (i = 0; i < sections; i++)
 		if (!bm_check_section(image, image->base + BM_HEADER_SIZE +

@@ -2,13 +2,12 @@
 
     python -m tests.layout_hint.laid
 
-writes the seeds of the fuzzers that read images and model files, into ``layout_hint/fuzz/corpus``
-and ``native/fuzz/corpus``.
+writes the seeds of the fuzzers that read images into ``layout_hint/fuzz/corpus`` and
+``native/fuzz/corpus``.
 """
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,15 +16,33 @@ from pathlib import Path
 from typing import ClassVar
 from unittest import mock
 
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import HINTS
-from birthmark.predictor.answers import certainty
+from birthmark.predictor.answers.point import BOUNDED
 from birthmark.predictor.image import steps
+from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
-from birthmark.predictor.image.format import Section, Writer, compile_image
+from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark_native import BM_SCOPES
+from birthmark_native import (
+    BM_ASSIGNMENTS_MAX,
+    BM_AT_GROUP_ROWS,
+    BM_AT_POINT,
+    BM_AT_PREDICATE_ROWS,
+    BM_AT_SIZE,
+    BM_CUTS_ENTRY,
+    BM_GROUP_ENTRY,
+    BM_GROUPS_MAX,
+    BM_HEADER_SIZE,
+    BM_KEY_ENTRY,
+    BM_LEVEL_ENTRY,
+    BM_PREDICATE_ENTRY,
+    BM_PROBABILITY_STEPS,
+    BM_SCOPES,
+    BM_SECTIONS_MAX,
+)
 from tests.layout_hint import device as d
-from tests.layout_hint.made import made
+from tests.layout_hint.made import made, plain_image
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAF, MODE = 255, 3
@@ -38,7 +55,7 @@ VERSION_AT, CHECKSUM_AT, STEPS_AT = 8, 16, 32
 class LaidTrees:
     """Trees over nodes that they may share.
 
-    ``nodes`` are attribute, answer, steps from it on, and the node that it leads to (by code 0: a
+    ``nodes`` are attribute, score, steps from it on, and the node that it leads to (by code 0: a
     mode that is unknown); ``None``: to none. ``trees`` are first node and predicate.
     """
 
@@ -53,8 +70,8 @@ class LaidTrees:
             head += [writer.put_u32([]), 0]
         edges = [(0, to) for *_, to in self.nodes if to is not None]
         rows, first = [], 0
-        for attribute, answer, own, to in self.nodes:
-            rows.append((attribute | answer << 8 | own % 2**16 << 16, first))
+        for attribute, score, own, to in self.nodes:
+            rows.append((attribute | score << 8 | own % 2**16 << 16, first))
             first += to is not None
         rows.append((LEAF, first))
         head += [writer.put_u32(rows), len(rows) - 1, writer.put_u32(edges), len(edges)]
@@ -99,10 +116,7 @@ class LaidForest:
         height = sum(threshold != LEAF for threshold, _ in self.nodes)
         groups = []
         for group in self.groups:
-            outputs = [
-                (predicate | column << 16, *[1] * BM_SCOPES)
-                for column, predicate in enumerate(group)
-            ]
+            outputs = [predicate | column << 16 for column, predicate in enumerate(group)]
             trees = writer.put_u32(firsts)
             own = (columns, len(group), writer.put_u32(outputs))
             groups.append((self.trees, trees, nodes, scores, *own))
@@ -122,76 +136,114 @@ def ladder(length: int) -> list[tuple[int, int]]:
     return [NOON, *[END, NOON] * (length - 1), END, END]
 
 
-@dataclass(frozen=True)
-class LaidScoped:
-    """A section that answers by history scope, with any kind inside.
-
-    ``masks`` are of 8 bytes, and ``last`` ends the head.
-    """
-
-    section: Section
-    masks: Sequence[int] = (1,) * BM_SCOPES
-    last: int = 0
-
-    kind: ClassVar[int] = 4
-
-    def write(self, writer: Writer, places: Mapping[str, int]) -> int:
-        offset = self.section.write(writer, places)
-        masks = writer.put(b"".join(mask.to_bytes(8, "little") for mask in self.masks), 8)
-        writer.steps += 1
-        return writer.put_u32([self.section.kind, offset, masks, self.last], 8)
-
-
 def raw(predicates: Sequence[str], section: Section) -> bytes:
     """Return an image with one section, whatever it takes: the limit is not the writer's."""
     with mock.patch("birthmark.predictor.image.format.BM_STEPS_MAX", 2**32):
-        return compile_image(predicates, [section])
+        return plain_image(predicates, [section])
 
 
 def keys(count: int) -> list[str]:
     return [f"p{number}" for number in range(count)]
 
 
-def sealed(content: bytes, at: int = CHECKSUM_AT, number: int = 0) -> bytes:
-    """Return an image in which a number of four bytes is another, with the right checksum."""
+def sealed(content: bytes, at: int = CHECKSUM_AT, number: int = 0, width: int = 4) -> bytes:
+    """Return an image in which a number of ``width`` bytes is another, with the right checksum."""
     changed = bytearray(content)
-    changed[at : at + 4] = struct.pack("<I", number)
-    changed[CHECKSUM_AT : CHECKSUM_AT + 4] = bytes(4)
-    checksum = zlib.crc32(changed[CHECKSUM_AT + 4 :], zlib.crc32(changed[:CHECKSUM_AT]))
-    changed[CHECKSUM_AT : CHECKSUM_AT + 4] = struct.pack("<I", checksum)
+    changed[at : at + width] = number.to_bytes(width, "little")
+    rest = changed[CHECKSUM_AT + 4 :]
+    checksum = zlib.crc32(rest, zlib.crc32(changed[:CHECKSUM_AT]))
+    struct.pack_into("<I", changed, CHECKSUM_AT, checksum)
     return bytes(changed)
+
+
+def number_at(content: bytes, at: int) -> int:
+    """Return the ``u32`` at an offset."""
+    return int(struct.unpack_from("<I", content, at)[0])
 
 
 def declared(content: bytes) -> int:
     """Return the steps that an image declares."""
-    return int(struct.unpack_from("<I", content, STEPS_AT)[0])
+    return number_at(content, STEPS_AT)
+
+
+def whole(assignments: int = 3, groups: int = 2, sections: int = 1) -> bytes:
+    """Return a small image of three predicates that has everything."""
+    names = keys(3)
+    levels = [Level(0, 40), Level(2, 50), Level(7, 9999)]
+    meaning = Meaning({BOUNDED: Cuts(yes=1)}, levels)
+    rules = RulesSection([ImageRule(names[0], "last", b"lock", 3)])
+    table = {name: [True] * assignments for name in names}
+    limits = {"BM_GROUPS_MAX": 2**32, "BM_SECTIONS_MAX": 2**32}
+    with mock.patch.multiple("birthmark.predictor.image.format", **limits):
+        return compile_image(
+            [ImagePredicate(name, [meaning] * len(HISTORY_SCOPES)) for name in names],
+            [Scoring(rules, [names] * len(HISTORY_SCOPES))] * sections,
+            [table] * groups,
+        )
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array in ``whole()``: where its offset stands, and its bytes."""
+
+    pointer: int
+    size: int
+    align: int
+
+    def moved(self, off: int = 0, missing: int = 0) -> bytes:
+        """Return the image with a copy at its end, ``off`` its alignment, and ``missing`` bytes."""
+        image = whole()
+        begin = number_at(image, self.pointer)
+        copy = image[begin : begin + self.size]
+        content = image + bytes(-len(image) % 8 + off)
+        moved = sealed(content + copy[: self.size - missing], self.pointer, len(content))
+        return sealed(moved, BM_AT_SIZE, len(moved))
+
+
+def arrays() -> dict[str, Array]:
+    """Return the arrays of ``whole()`` by name."""
+    image = whole()
+    row, group = (number_at(image, at) for at in (BM_AT_PREDICATE_ROWS, BM_AT_GROUP_ROWS))
+    head = number_at(image, BM_HEADER_SIZE + 4)
+    return {
+        "predicates": Array(BM_AT_PREDICATE_ROWS, 3 * BM_PREDICATE_ENTRY, 4),
+        "key": Array(row, 2, 1),
+        "levels": Array(row + BM_KEY_ENTRY, 3 * BM_LEVEL_ENTRY, 4),
+        "head of a section": Array(BM_HEADER_SIZE + 4, 48, 8),
+        "masks of a section": Array(BM_HEADER_SIZE + 8, 8 * BM_SCOPES, 8),
+        "rows of rules": Array(head + 36, 6, 1),
+        "groups": Array(BM_AT_GROUP_ROWS, 2 * BM_GROUP_ENTRY, 4),
+        "predicates of a group": Array(group + 4, 6, 4),
+        "masks of a group": Array(group + 12, 24, 8),
+    }
 
 
 def seeds() -> Iterator[tuple[str, bytes]]:
     """Yield images that are sound, for fuzzers to begin with, by name."""
-    rules = [ImageRule(hint, "last", b"lock", True) for hint in HINTS]
-    rules.append(ImageRule("HotName", "middle", b"big", True))
-    yield "hints", compile_image(HINTS, [RulesSection(rules)])
+    rules = [ImageRule(hint, "last", b"lock", 1) for hint in HINTS]
+    rules.append(ImageRule("HotName", "middle", b"big", 1))
+    yield "hints", plain_image(HINTS, [RulesSection(rules)])
+    yield "whole", whole()
     every = ("rules", "trees", "forest")
-    for kinds in (("rules",), ("trees",), ("forest",), ("told",), every):
+    for kinds in (("rules",), ("trees",), ("forest",), every):
         images = [made(seed, kinds, n=2).image for seed in range(40)]
         yield "-".join(kinds), min((i for i in images if len(i) > 500 * len(kinds)), key=len)
     shared = [(place, place) for place in range(8)]
-    yield "shared-nodes", compile_image(keys(8), [LaidTrees(chain(12), shared)])
-    yield "long-chain", compile_image(keys(1), [LaidTrees(chain(60), [(0, 0)])])
-    yield "shared-trees", compile_image(keys(4), [LaidForest(ladder(9), [[0, 1], [3]], 3)])
-    room = compile_image(keys(4), [LaidForest(ladder(3), [[2]], 2), LaidTrees(chain(3), [(1, 0)])])
+    yield "shared-nodes", plain_image(keys(8), [LaidTrees(chain(12), shared)])
+    yield "long-chain", plain_image(keys(1), [LaidTrees(chain(60), [(0, 0)])])
+    yield "shared-trees", plain_image(keys(4), [LaidForest(ladder(9), [[0, 1], [3]], 3)])
+    room = plain_image(keys(4), [LaidForest(ladder(3), [[2]], 2), LaidTrees(chain(3), [(1, 0)])])
     yield "room-for-more", sealed(room, STEPS_AT, steps.STEPS)
 
 
 def refused() -> Iterator[tuple[str, bytes]]:
-    """Yield images with a right checksum that are refused as malformed or costly, by why."""
+    """Yield images with a right checksum that are refused as malformed, by why."""
     repeated = [(0, 0), (0, 0)]
-    yield "repeated predicate", compile_image(keys(2), [LaidTrees(chain(4), repeated)])
+    yield "repeated predicate", plain_image(keys(2), [LaidTrees(chain(4), repeated)])
     groups = [[0, 1], [1]]
-    yield "repeated output", compile_image(keys(2), [LaidForest(ladder(3), groups, 2)])
-    yield "output twice", compile_image(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
-    few = compile_image(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
+    yield "repeated output", plain_image(keys(2), [LaidForest(ladder(3), groups, 2)])
+    yield "output twice", plain_image(keys(2), [LaidForest(ladder(3), [[1, 1]], 2)])
+    few = plain_image(keys(8), [LaidTrees(chain(12, per_node=1), [(0, 0)])])
     yield "node that declares too few steps", few
     trees = {
         "children that stand too late": [(12, 3), *ladder(2)],
@@ -202,46 +254,44 @@ def refused() -> Iterator[tuple[str, bytes]]:
         "tree that is too high": ladder(256),
     }
     for why, nodes in trees.items():
-        yield why, compile_image(keys(1), [LaidForest(nodes, [[0]], 1)])
-    rules = RulesSection([ImageRule("p0", "any", b"", True)])
-    scoped = {
-        "forest by history scope": LaidScoped(LaidForest(ladder(3), [[0]], 2)),
-        "scoped twice": LaidScoped(LaidScoped(rules)),
-        "scoped with a predicate too many": LaidScoped(rules, (1, 1, 1, 2)),
-        "scoped with trailing data": LaidScoped(rules, last=1),
-    }
-    for why, section in scoped.items():
-        yield why, compile_image(keys(1), [section])
+        yield why, plain_image(keys(1), [LaidForest(nodes, [[0]], 1)])
     for begins in (3, 7, 2**32 - 1):
         inside = LaidForest(ladder(2), [[0]], 2, begins)
-        yield f"tree that begins at {begins}", compile_image(keys(1), [inside])
+        yield f"tree that begins at {begins}", plain_image(keys(1), [inside])
+    image = whole()
+    for why, change in _wrong(image).items():
+        yield why, sealed(image, *change)
 
 
-def models() -> Iterator[tuple[str, bytes]]:
-    """Yield model files by name: of how sure answers are, they tell nothing, as much, or more."""
-    keys = ["lock", "zero", "name:lock"]
-    rules = [ImageRule(key, "last", b"lock", True) for key in keys]
-    image = compile_image(keys, [RulesSection(rules)])
-    yield "plain", laid_out([f"[{certainty.describe_uncalibrated(keys)}]".encode(), image])
-    assignments = [{"lock": [True, False, False], "zero": [True, True, False]}]
+def _wrong(image: bytes) -> dict[str, tuple[int, int, int]]:
+    """Return changes of one number of ``whole()``, by why it is refused: place, number, bytes."""
+    found = {name: number_at(image, array.pointer) for name, array in arrays().items()}
+    cuts = found["predicates"] + BM_KEY_ENTRY + 8
+    group, levels = found["groups"], found["levels"]
+    return {
+        "unknown operating point": (BM_AT_POINT, 2, 4),
+        "predicate without a zero": (found["predicates"] + 6, 1, 2),
+        "levels that do not ascend": (levels + 8, 2, 2),
+        "level that is certain": (levels + 2, BM_PROBABILITY_STEPS, 2),
+        "follows twice when accurate": (cuts + 6, 2, 2),
+        "follows twice when bounded": (cuts + BM_CUTS_ENTRY + 6, 2, 2),
+        "section of kind 4": (BM_HEADER_SIZE, 4, 4),
+        "section without a zero": (BM_HEADER_SIZE + 12, 1, 4),
+        "section with a predicate too many": (found["masks of a section"] + 24, 8, 1),
+        "group of no predicates": (group, 0, 4),
+        "group of more predicates than all": (group, 4, 4),
+        "group whose predicates do not ascend": (found["predicates of a group"] + 2, 0, 2),
+        "group with an unknown predicate": (found["predicates of a group"] + 4, 3, 2),
+        "group without assignments": (group + 8, 0, 4),
+        "group with an assignment too many": (found["masks of a group"] + 16, 8, 1),
+    }
 
-    def described(*likely: float | None, follows: bool = False) -> str:
-        answers = ["no", *["unsure"] * (len(likely) - 2), "yes"]
-        own = {"answers": answers, "probabilities": likely, "follows": follows, "reached": 1}
-        return json.dumps(
-            {"predicates": [{"key": key, **own} for key in keys], "worlds": assignments}
-        )
 
-    yield "two-levels", laid_out([f"[{described(0.1, 0.9)}]".encode(), image])
-    cuts = [f"{place} {key}" for key in keys for place in range(2)]
-    rules = [ImageRule(cut, "last", b"lock", True) for cut in cuts]
-    rules += [ImageRule(cut, "last", b"log", True) for cut in cuts if cut.startswith("0")]
-    some = [
-        compile_image(own, [RulesSection([r for r in rules if r.predicate in own])])
-        for own in (cuts[:3], cuts[3:])
-    ]
-    result = [described(0.01, None, 0.99), *[described(0.2, 0.5, 0.8, follows=True)] * 3]
-    yield "told", laid_out([f"[{','.join(result)}]".encode(), image, *some])
+def too_many() -> Iterator[tuple[str, bytes]]:
+    """Yield images that have more of something than is allowed."""
+    yield "sections", whole(sections=BM_SECTIONS_MAX + 1)
+    yield "groups", whole(groups=BM_GROUPS_MAX + 1)
+    yield "assignments", whole(assignments=BM_ASSIGNMENTS_MAX + 1)
 
 
 CREATE = struct.pack("<2B4IB", 0x06, 13, 0, 100, 100, 0, 0) + b"inbox.lock"
@@ -291,8 +341,6 @@ def corpora() -> Iterator[tuple[Path, bytes]]:
         place = name.replace(" ", "-")
         yield c / "lookup" / place, image + CREATE
         yield rust / place, image + CREATE
-    for name, model in models():
-        yield ROOT / "native/fuzz/corpus/model" / name, model
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
  *
  *	lookup check			images on standard input, each after its size
  *	lookup answers IMAGE		creates on standard input, as the tests write them
- *	lookup steps IMAGE		the same, but printed are the steps of each
+ *	lookup scores IMAGE		the same, but written are the scores of each
+ *	lookup steps IMAGE		the same, but written are the steps of each
  *
  * Numbers are of 4 bytes, little-endian.
  */
 #include <stdint.h>
+#include <string.h>
 
 static uint64_t	walked;
 #define	BM_STEP(n)	(walked += (n))
@@ -50,10 +52,22 @@ write_u64(uint64_t number)
 }
 
 static void
-answer(const uint8_t *image, uint32_t known, int of_steps)
+write_scores(const struct bm_scores *scores)
+{
+	uint32_t i;
+
+	for (i = 0; i < BM_PREDICATES_MAX; i++) {
+		(void)putchar(scores->of[i] & 0xff);
+		(void)putchar(scores->of[i] >> 8);
+	}
+}
+
+static void
+answer(const uint8_t *image, uint32_t known, const char *what)
 {
 	struct bm_answers answers;
 	struct bm_create create;
+	struct bm_scores scores;
 	uint8_t *name, *history;
 	uint32_t word;
 
@@ -66,16 +80,19 @@ answer(const uint8_t *image, uint32_t known, int of_steps)
 	create.history = history = read_text(stdin, &create.history_len);
 	walked = 0;
 	bm_lookup(image, &create, &answers);
+	if (strcmp(what, "steps") == 0)
+		write_u64(walked);
+	bm_score(image, &create, &scores);
+	if (strcmp(what, "scores") == 0)
+		write_scores(&scores);
+	for (word = 0; word < BM_WORDS_MAX && *what == 'a'; word++)
+		write_u64(answers.words[word]);
 	free(name);
 	free(history);
-	if (of_steps)
-		write_u64(walked);
-	for (word = 0; word < BM_WORDS_MAX && !of_steps; word++)
-		write_u64(answers.words[word]);
 }
 
 static int
-print_answers(const char *path, int of_steps)
+print_answers(const char *path, const char *what)
 {
 	uint32_t known;
 	uint8_t *image;
@@ -89,7 +106,7 @@ print_answers(const char *path, int of_steps)
 		return (1);
 	}
 	while (read_u32(stdin, &known))
-		answer(image, known, of_steps);
+		answer(image, known, what);
 	free(image);
 	return (0);
 }
@@ -112,6 +129,6 @@ int
 main(int argc, char **argv)
 {
 	if (argc == 3)
-		return (print_answers(argv[2], argv[1][0] == 's'));
+		return (print_answers(argv[2], argv[1]));
 	return (print_checks());
 }

@@ -19,7 +19,7 @@ import pyarrow as pa
 from birthmark.data.schema import TIME
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.answers.point import POINTS, Point
-from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Meaning
+from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.forest import (
     SOURCES,
     ByteTree,
@@ -31,7 +31,13 @@ from birthmark.predictor.image.forest import (
 from birthmark.predictor.image.format import Scoring, Section, compile_image, predict
 from birthmark.predictor.image.rules import MOST, PLACES, ImageRule, RulesSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
-from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, Image
+from birthmark_native import (
+    BM_AT_PREDICATES,
+    BM_TELLS_CALLER,
+    BM_TELLS_DIRECTORY,
+    BM_TELLS_NAME,
+    Image,
+)
 
 CREATES = pa.schema(
     [
@@ -130,6 +136,7 @@ class Made:
     sections: list[Scoring]
     scores: list[Callable[[Create], Scores]]
     point: Point
+    groups: Sequence[dict[str, list[bool]]]
 
     @property
     def keys(self) -> list[str]:
@@ -137,7 +144,7 @@ class Made:
 
     @property
     def image(self) -> bytes:
-        return compile_image(self.predicates, self.sections, point=self.point)
+        return compile_image(self.predicates, self.sections, self.groups, self.point)
 
     def score(self, create: Create) -> Scores:
         """Return the greatest score of each predicate among the sections that count."""
@@ -413,7 +420,9 @@ def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
         section, more = random_.choice([made_rules, made_trees])(random_, keys)
         own.append(Scoring(section, made_counts(random_, keys)))
         scores = (*scores, more)
-    return Made(predicates, own, list(scores), random_.choice(POINTS))
+    point = random_.choice(POINTS)
+    groups = [made_group(random_, keys) for _ in range(random_.randrange(3))]
+    return Made(predicates, own, list(scores), point, groups)
 
 
 def made_counts(random_: random.Random, keys: Sequence[str]) -> list[set[str]]:
@@ -424,7 +433,16 @@ def made_counts(random_: random.Random, keys: Sequence[str]) -> list[set[str]]:
 
 
 def made_meaning(random_: random.Random, cuts: Sequence[int]) -> Meaning:
-    return Meaning({point: Cuts(yes=random_.choice(cuts)) for point in POINTS})
+    least = sorted(random_.sample(range(2**16), random_.randrange(4)))
+    levels = [Level(score, random_.randrange(10_000)) for score in least]
+    return Meaning({point: Cuts(yes=random_.choice(cuts)) for point in POINTS}, levels)
+
+
+def made_group(random_: random.Random, keys: Sequence[str]) -> dict[str, list[bool]]:
+    """Return the assignments of some predicates."""
+    count = random_.choice([1, 5, 64, 100])
+    related = random_.sample(keys, random_.randrange(1, len(keys) + 1))
+    return {key: [random_.random() < 0.5 for _ in range(count)] for key in related}
 
 
 def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:
@@ -438,6 +456,11 @@ def decoded(answers: dict[str, pa.BooleanArray]) -> Answers:
 
 def rust_answers(image: bytes, creates: pa.Table) -> Answers:
     return decoded(predict(Image(image), creates))
+
+
+def predicates_of(image: bytes) -> int:
+    """Return the number of an image's predicates."""
+    return int.from_bytes(image[BM_AT_PREDICATES : BM_AT_PREDICATES + 4], "little")
 
 
 @dataclass
@@ -457,7 +480,13 @@ class Lookup:
         """Return a row for each create with the answers of all predicates, as booleans."""
         found = self._asked("answers", image, creates, folder).reshape(-1, 32)
         bits = np.unpackbits(found, axis=1, bitorder="little")
-        return bits[:, : len(Image(image).predicates)].astype(bool)
+        return bits[:, : predicates_of(image)].astype(bool)
+
+    def scores(self, image: bytes, creates: pa.Table, folder: Path) -> np.ndarray:
+        """Return a row for each create with the scores of all predicates."""
+        found = self._asked("scores", image, creates, folder).view("<u2").reshape(-1, 256)
+        assert not found[:, predicates_of(image) :].any()
+        return found[:, : predicates_of(image)]
 
     def steps(self, image: bytes, creates: pa.Table, folder: Path) -> list[int]:
         """Return the steps that each create took."""

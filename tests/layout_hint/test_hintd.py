@@ -21,6 +21,7 @@ import pytest
 from birthmark.serving.access import tokens
 from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
+from birthmark_native import BM_VERSION
 from tests import needs
 from tests.layout_hint.device import ALL, DIR, NAME, QUERY, TABLE, WRITE
 from tests.layout_hint.hintd import (
@@ -245,7 +246,7 @@ def broken(image: bytes, how: str) -> bytes:
         "half of it": image[: len(image) // 2],
         "a flipped bit": bytes(flipped),
         "more than it": image + b"\0",
-        "a newer version": sealed(image, VERSION_AT, 4),
+        "a newer version": sealed(image, VERSION_AT, BM_VERSION + 1),
         "an older version": sealed(image, VERSION_AT, 1),
         "steps undeclared": sealed(image, STEPS_AT, 1),
     }[how]

@@ -16,12 +16,21 @@ import pyarrow as pa
 import pytest
 
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.format import Scoring, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark_native import BM_HEADER_SIZE
 from tests import needs
 from tests.layout_hint import device as d
 from tests.layout_hint.device import Device, DeviceError
-from tests.layout_hint.made import CREATES, MAKERS, Made, rust_answers, some_creates
+from tests.layout_hint.made import (
+    CREATES,
+    MAKERS,
+    made_counts,
+    plain_image,
+    plain_predicate,
+    rust_answers,
+    some_creates,
+)
 from tests.layout_hint.test_lookup import SANITIZE, STRICT, compiled, zig
 from tests.waiting import eventually
 
@@ -98,16 +107,18 @@ def device(path: str) -> Iterator[Device]:
 
 def hints(**endings: str) -> bytes:
     """Return an image in which names that end with these are yes, by predicate."""
-    rules = [ImageRule(key, "last", text.encode(), True) for key, text in endings.items()]
-    return compile_image(list(endings), [RulesSection(rules)])
+    rules = [ImageRule(key, "last", text.encode(), 1) for key, text in endings.items()]
+    return plain_image(list(endings), [RulesSection(rules)])
 
 
 def made_hints(seed: int) -> bytes:
     """Return an image of all kinds of sections over the three predicates and another."""
     random_ = random.Random(seed)
     keys = random_.sample([*KINDS, "other"], 4)
-    parts = [maker(random_, keys) for maker in MAKERS.values()]
-    return Made(keys, [section for section, _ in parts], []).image
+    sections = [maker(random_, keys)[0] for maker in MAKERS.values()]
+    scoring = [Scoring(section, made_counts(random_, keys)) for section in sections]
+    predicates = [plain_predicate(key, random_.choice([1, 100, 255])) for key in keys]
+    return compile_image(predicates, scoring)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.deep)])
@@ -184,8 +195,8 @@ def test_a_refused_image_leaves_the_last_good_one(device):
     assert device.load(hints(HotName="lock")) == 0
     good = hints(HotWrite="lock", HotDir="d")
     damaged = good[:-1] + bytes([good[-1] ^ 1])
-    refused = [b"", good[:-1], good[:39], b"GARBAGE" * 99, good + b"\0", damaged]
-    other = compile_image(["lifespan<=5"], [])
+    refused = [b"", good[:-1], good[: BM_HEADER_SIZE - 1], b"GARBAGE" * 99, good + b"\0", damaged]
+    other = plain_image(["lifespan<=5"], [])
     assert [device.load(image) for image in [*refused, other]] == [1, 1, 1, 2, 4, 5, 9]
     assert device.ask(b"a.lock") == d.NAME
     assert device.load(good) == 0

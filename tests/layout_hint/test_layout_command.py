@@ -21,10 +21,10 @@ from birthmark.cli import app
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint.rewrite import build
 from birthmark.predictor.allocation.verdicts import HINTS
-from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests import needs
 from tests.generated import write
+from tests.layout_hint.made import plain_image
 
 pytestmark = pytest.mark.deep
 
@@ -35,10 +35,10 @@ CACHE = ("--cache", "16M")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an image by which locks are hot, logs are written, and all directories are hot."""
     names = [(b"lock", "HotName"), (b"tmp", "HotName"), (b"log", "HotWrite"), (b"o", "HotName")]
-    rules = [ImageRule(hint, "last", name, True) for name, hint in names]
-    rules.append(ImageRule("HotDir", "any", b"", True))
+    rules = [ImageRule(hint, "last", name, 1) for name, hint in names]
+    rules.append(ImageRule("HotDir", "any", b"", 1))
     path = tmp_path_factory.mktemp("model") / "hints.image"
-    path.write_bytes(compile_image(HINTS, [RulesSection(rules)]))
+    path.write_bytes(plain_image(HINTS, [RulesSection(rules)]))
     return path
 
 

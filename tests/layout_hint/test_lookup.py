@@ -19,19 +19,30 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
-from birthmark.predictor.image.format import compile_image, predict
+from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
+from birthmark.predictor.image.format import Scoring, at_point, compile_image, predict
+from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel
-from birthmark_native import Image
+from birthmark_native import BM_ASSIGNMENTS_MAX, BM_GROUPS_MAX, Image
 from tests import needs
 from tests.layout_hint import laid
-from tests.layout_hint.made import CREATES, Lookup, made, some_creates
+from tests.layout_hint.made import (
+    CREATES,
+    HISTORY,
+    Lookup,
+    made,
+    plain_image,
+    plain_predicate,
+    some_creates,
+)
 
 DRIVER = Path(__file__).with_name("lookup.c")
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -105,6 +116,7 @@ int
 use(const void *bytes, size_t size, const struct bm_create *create,
     struct bm_answers *answers)
 {
+	struct bm_scores scores;
 	size_t len;
 
 	if (bm_image_check(bytes, size) != BM_OK)
@@ -112,7 +124,8 @@ use(const void *bytes, size_t size, const struct bm_create *create,
 	bm_lookup(bytes, create, answers);
 	if (bm_abstains(bytes, 0))
 		return ((int)bm_hash("x", 1));
-	return (bm_answer(answers, 0) + bm_predicate_key(bytes, 0, &len)[0]);
+	bm_score(bytes, create, &scores);
+	return (bm_answer(answers, 0) + scores.of[0] + bm_predicate_key(bytes, 0, &len)[0]);
 }
 """
 
@@ -139,6 +152,8 @@ def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
     found = lookup.answers(model.image, rows, folder)
     expected = [[key in yes for key in model.keys] for yes in model.answers(creates)]
     assert found.tolist() == expected
+    scores = [list(model.score(create).values()) for create in creates]
+    assert lookup.scores(model.image, rows, folder).tolist() == scores
 
 
 @pytest.mark.deep
@@ -222,12 +237,26 @@ def test_each_predicate_has_one_tree_or_output_of_a_section(lookup):
     assert both(lookup, *refused.values()) == [MALFORMED] * len(refused)
     trees = [laid.LaidTrees(laid.chain(4), [(0, 0)]) for _ in range(2)]
     forest = laid.LaidForest(laid.ladder(3), [[0], [1]], 2)
-    assert both(lookup, compile_image(laid.keys(2), [*trees, forest])) == [0]
+    assert both(lookup, plain_image(laid.keys(2), [*trees, forest])) == [0]
+
+
+@pytest.mark.parametrize("name", laid.arrays())
+def test_each_array_is_aligned_and_inside(name, lookup):
+    array = laid.arrays()[name]
+    shifted = 0 if array.align == 1 else MALFORMED
+    images = [array.moved(), array.moved(off=array.align // 2 or 1), array.moved(missing=1)]
+    assert both(lookup, *images) == [0, shifted, MALFORMED]
+
+
+def test_there_are_no_more_sections_groups_and_assignments_than_allowed(lookup):
+    most = laid.whole(BM_ASSIGNMENTS_MAX, BM_GROUPS_MAX - 250), laid.whole(3, BM_GROUPS_MAX, 11)
+    assert both(lookup, *most) == [0, 0]
+    assert both(lookup, *dict(laid.too_many()).values()) == [MALFORMED] * 3
 
 
 def test_a_forest_of_trees_as_high_as_can_be_is_refused(lookup):
     high = laid.LaidForest(laid.ladder(255), [[0]], 256)
-    image = compile_image(laid.keys(1), [high])
+    image = plain_image(laid.keys(1), [high])
     assert laid.declared(image) > STEPS // 2
     assert both(lookup, image) == [0]
     more = laid.LaidForest(laid.ladder(255), [[0], [1]], 256)
@@ -260,21 +289,65 @@ def test_the_most_steps_that_are_declared_are_taken_by_some_create(lookup, tmp_p
         laid.LaidTrees(laid.chain(60), [(0, 0)]),
         laid.LaidForest(laid.ladder(40), [[0]], 9),
     ):
-        image = compile_image(laid.keys(1), [section])
+        image = plain_image(laid.keys(1), [section])
         (spent,) = lookup.steps(image, rows, tmp_path)
         assert spent > 0.75 * laid.declared(image)
+
+
+HISTORIES = dict(zip(HISTORY_SCOPES, ({}, {62: 0}, {110: 0}, {78: 0}), strict=True))
+"""What is not known in the history of each scope: bytes that are 0."""
+
+
+def scoped_creates() -> pa.Table:
+    """Return a create of each history scope, in order."""
+    histories = [bytearray(b"\1" * HISTORY) for _ in HISTORY_SCOPES]
+    for history, zeros in zip(histories, HISTORIES.values(), strict=True):
+        for byte, zero in zeros.items():
+            history[byte] = zero
+    creates = [{"name": b"a.lock", "history": bytes(history)} for history in histories]
+    return pa.Table.from_pylist(creates, schema=CREATES)
+
+
+def test_a_section_that_counts_for_nothing_at_a_scope_is_not_walked(lookup, tmp_path):
+    rules = RulesSection([ImageRule("a", "any", b"", 9), ImageRule("b", "any", b"", 7)])
+    counts = [["a", "b"], ["b"], [], ["a"]]
+    image = compile_image([plain_predicate(key) for key in "ab"], [Scoring(rules, counts)])
+    scores = lookup.scores(image, scoped_creates(), tmp_path).tolist()
+    assert scores == [[9, 7], [0, 7], [0, 0], [9, 0]]
+    steps = lookup.steps(image, scoped_creates(), tmp_path)
+    assert steps[2] == 3 < min(steps[:2] + steps[3:]), "a mask and two cuts"
+
+
+def test_the_cut_of_the_point_and_the_scope_makes_the_answer(lookup, tmp_path):
+    rules = RulesSection([ImageRule("a", "any", b"", 9)])
+    meanings = [
+        Meaning({"accurate": Cuts(accurate), "bounded": Cuts(bounded)})
+        for accurate, bounded in ((9, 10), (8, 9), (10, 0), (9, 2**16 - 1))
+    ]
+    scoring = Scoring(rules, [["a"]] * len(HISTORY_SCOPES))
+    image = compile_image([ImagePredicate("a", meanings)], [scoring])
+    for point, expected in (("accurate", [1, 1, 0, 1]), ("bounded", [0, 1, 1, 0])):
+        answers = lookup.answers(at_point(image, point), scoped_creates(), tmp_path)
+        assert answers[:, 0].astype(int).tolist() == expected
+
+
+def test_the_greatest_score_of_the_sections_counts(lookup, tmp_path):
+    sections = [RulesSection([ImageRule("a", "any", b"", least)]) for least in (3, 200, 7)]
+    image = plain_image(["a"], sections)
+    assert set(lookup.scores(image, scoped_creates(), tmp_path)[:, 0]) == {200}
 
 
 def test_distinguishes_an_image_of_an_older_version_from_a_damaged_one(lookup):
     older = laid.sealed(made(1).image, laid.VERSION_AT, 1)
     assert both(lookup, older, older[:-1]) == [OLDER, OLDER]
-    with pytest.raises(ValueError, match=r"older version than this reader knows \(3\)"):
+    with pytest.raises(ValueError, match=r"older version than this reader knows \(4\)"):
         Image(older)
 
 
 def test_the_predicates_of_an_image_can_be_read_in_c(lookup, tmp_path):
     image = tmp_path / "image"
-    image.write_bytes(compile_image(["a", "name:lock"], [], {"name:lock"}))
+    never = ImagePredicate("name:lock", [Meaning()] * len(HISTORY_SCOPES))
+    image.write_bytes(compile_image([plain_predicate("a"), never], []))
     out = tmp_path / "keys"
     source = tmp_path / "keys.c"
     source.write_text(KEYS)

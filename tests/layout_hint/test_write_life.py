@@ -18,11 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.predictor.image.format import ScopedSection, compile_image
+from birthmark.predictor.image.format import Scoring, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark_native import SharedHistoryWriter
 from tests import needs
 from tests.layout_hint.hintd import Answering, Helper, eventually
+from tests.layout_hint.made import plain_predicate
 from tests.layout_hint.test_hook import hints as image_of
 from tests.layout_hint.write_life import (
     EXTREME,
@@ -245,8 +246,8 @@ def test_another_image_is_asked_as_soon_as_it_is_there_and_none_never(mount, hin
 
 def test_the_image_gets_the_live_history_of_a_directory(mount, hinting, place):
     key = "lifespan<=5"
-    rules = RulesSection([ImageRule(key, "any", b"", True)])
-    image = compile_image([key], [ScopedSection(rules, [{key}, (), (), ()])])
+    rules = RulesSection([ImageRule(key, "any", b"", 1)])
+    image = compile_image([plain_predicate(key)], [Scoring(rules, [{key}, (), (), ()])])
     (place / "image").write_bytes(image)
     known, unknown = mount / "known", mount / "unknown"
     known.mkdir()

@@ -4,7 +4,7 @@
 use birthmark_image::{Create, VERSION};
 
 /// Bytes of an image's header.
-pub const HEADER: usize = 40;
+pub const HEADER: usize = 48;
 /// Bytes of a create before its history and name.
 const FIXED: usize = 19;
 

@@ -21,8 +21,8 @@ from birthmark.layout_hint.rewrite import build
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.predictor.allocation.verdicts import HINTS
-from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from tests.layout_hint.made import plain_image
 from tests.layout_hint.report.made import SIZES, comparison, counts
 
 ORANGE = np.array([0xD5, 0x5E, 0x00]) / 255
@@ -88,8 +88,8 @@ def test_the_map_shows_what_moved_into_the_region(tmp_path: Path) -> None:
 def real(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     """What comes of the second bundled day, with locks hot and all directories."""
     folder = tmp_path_factory.mktemp("real")
-    rules = [ImageRule("HotName", "last", b"lock", True), ImageRule("HotDir", "any", b"", True)]
-    (folder / "hints.image").write_bytes(compile_image(HINTS, [RulesSection(rules)]))
+    rules = [ImageRule("HotName", "last", b"lock", 1), ImageRule("HotDir", "any", b"", 1)]
+    (folder / "hints.image").write_bytes(plain_image(HINTS, [RulesSection(rules)]))
     build([DAYS[1]], folder / "tuesday")
     options = Options(policies="HotDir+HotName", mode="reserved", seeds=1, cache="16M")
     return study([folder / "tuesday"], folder / "hints.image", options)
