@@ -273,6 +273,7 @@ class TrainedModel:
         function cannot be imported by its name.
         """
         _check_named(self.predicates)
+        kind = kind or kind_of_images(self.kinds)
         predicates = [
             {"key": key, "config": predicate.config and dict(predicate.config)}
             for key, predicate in self.predicates.items()
@@ -290,6 +291,7 @@ class TrainedModel:
             "tallies": self.tallies,
             "points": _points(self.models),
             "hints": _points(self.hints),
+            "images": kind,
         }
         parts.write_json(directory / _FILE, content)
         with parts.archive(directory) as archive:
@@ -303,7 +305,7 @@ class TrainedModel:
             _FILE,
             parts.ARCHIVE,
             *(name for models in estimators for name in models.save(directory)),
-            *saved_images.save(self, directory, kind or kind_of_images(self.kinds)),
+            *saved_images.save(self, directory, kind),
         ]
 
     @classmethod
@@ -426,7 +428,7 @@ def _read_best(saved: Mapping[str, Any]) -> _Best:
 
     Earlier releases chose for each operating point: then the kinds at ``bounded`` answer.
     """
-    content = dict(saved)
+    content = {**saved}
     content = content.get(BOUNDED, content)
     return dict(content.get("choices", {})), points_from_json(content.get("points", {}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -81,7 +82,11 @@ class LoadedModel(Published):
     @cached_property
     def bound(self) -> float:
         """The bound on the share of false positives that the version was trained for."""
-        return float(read_description(self.directory)["parameters"]["bound"])
+        return float(self._description["parameters"]["bound"])
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        return read_description(self.directory)
 
     @cached_property
     def trained(self) -> TrainedModel:
@@ -151,7 +156,7 @@ class LoadedModel(Published):
 
     def _stored(self, name: str) -> bytes | None:
         """Return an image of the version, if it has one of the kind in the current format."""
-        if name not in self.manifest["parts"] or self.kind != self.manifest["serve"]:
+        if name not in self.manifest["parts"] or self.kind != self._description.get("images"):
             return None
         content = read_regular(self.directory / name, MODEL_BYTES)
         if is_older(content):

@@ -6,6 +6,7 @@ import datetime
 import json
 import math
 import shutil
+import zipfile
 from pathlib import Path
 from typing import get_args
 
@@ -19,7 +20,7 @@ from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.model_set import error_reduction
 from birthmark.predictor.models.name.estimator import NameModel
-from birthmark.predictor.parts import DamagedModelError
+from birthmark.predictor.parts import DamagedModelError, names_in
 from birthmark.predictor.predicates import (
     DIRECTORY_PREDICATES,
     FILE_PREDICATES,
@@ -29,6 +30,7 @@ from birthmark.predictor.predicates import (
 )
 from birthmark.predictor.trained import Answer, TrainedModel
 from tests.builders.lives import UNKNOWN, life, table
+from tests.predictor.unpacked import unpack
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)
@@ -292,14 +294,15 @@ PARTS += ["forest-scores.arrow", "forest-codes.arrow", "forest-support.arrow"]
 PARTS += ["history-file.arrow", "history-name.arrow", "heat-rates.arrow", "heat-directories.arrow"]
 PARTS += ["heat-hot-directories.arrow", "heat-hot-writes.arrow"]
 PARTS += [f"hints/{part}" for part in PARTS if part.startswith(("name", "able", "rules", "forest"))]
+STORED = ["hints.image", "model.image", "model.json", "models.zip"]
 
 
 @pytest.fixture(scope="module")
 def saved(model, tmp_path_factory) -> Path:
     """Return the directory of a model; loading checks each part."""
     directory = tmp_path_factory.mktemp("saved")
-    parts = [name for name in model.save(directory) if not name.startswith("images/")]
-    assert sorted(parts) == sorted(PARTS)
+    assert sorted(model.save(directory)) == STORED
+    assert sorted([*names_in(directory), "model.json"]) == sorted(PARTS)
     return directory
 
 
@@ -307,13 +310,32 @@ def saved(model, tmp_path_factory) -> Path:
 @pytest.mark.parametrize("damage", ["missing", "cut", "empty", "garbage"])
 def test_a_damaged_part_is_named(saved, tmp_path, part, damage):
     shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
-    path: Path = tmp_path / part
+    path: Path = unpack(tmp_path) / part
     whole = path.read_bytes()
     path.unlink()
     damaged = {"cut": whole[: len(whole) // 2], "empty": b"", "garbage": b"\xff" * len(whole)}
     if damage in damaged:
         path.write_bytes(damaged[damage])
     with pytest.raises(DamagedModelError, match=part):
+        TrainedModel.load(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "garbage", "compressed", "a part is missing"])
+def test_a_damaged_archive_is_named(saved, tmp_path, damage):
+    shutil.copytree(saved, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "models.zip"
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    whole = path.read_bytes()
+    damaged = {"cut": whole[: len(whole) // 2], "empty": b"", "garbage": b"\xff" * len(whole)}
+    if damage in damaged:
+        path.write_bytes(damaged[damage])
+    else:
+        kind = zipfile.ZIP_DEFLATED if damage == "compressed" else zipfile.ZIP_STORED
+        with zipfile.ZipFile(path, "w", kind) as archive:
+            for name in list(parts)[1:]:
+                archive.writestr(name, parts[name])
+    with pytest.raises(DamagedModelError, match=r"models\.zip"):
         TrainedModel.load(tmp_path)
 
 
@@ -345,13 +367,13 @@ def rewrite(path: Path, column: str, change) -> None:
 )
 def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, change, message):
     model.save(tmp_path)
-    rewrite(tmp_path / part, column, change)
+    rewrite(unpack(tmp_path) / part, column, change)
     with pytest.raises(DamagedModelError, match=f"{part}: expected .*{message}"):
         TrainedModel.load(tmp_path)
 
 
 def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
-    return {point: {"choices": choices, "points": {}} for point in ("accurate", "bounded")}
+    return {"choices": choices, "points": {}}
 
 
 @pytest.mark.parametrize(
@@ -366,7 +388,7 @@ def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
         ("parameters", {"maxfrac": 1}),
         ("tallies", {}),
         ("best", []),
-        ("best", {"bounded": {"choices": {}, "points": {}}}),
+        ("best", {"bounded": []}),
         ("best", chosen({"lock": {"nothing": "rules"}})),
         ("best", chosen({"lock": dict.fromkeys(HISTORY_SCOPES, "oracle")})),
         ("best_hints", chosen({"lock": dict.fromkeys(HISTORY_SCOPES, "rules")})),
@@ -409,10 +431,10 @@ def test_hot_directories_are_learned_on_request():
 
 def test_heat_is_learned_and_saved_with_the_model(model, tmp_path):
     assert model.heat.rates.predict(NEW)["evidence"].to_pylist()[:2] == [20, 10]
-    parts = model.save(tmp_path)
-    assert {"heat-rates.arrow", "heat-directories.arrow"} <= set(parts)
+    model.save(tmp_path)
+    assert {"heat-rates.arrow", "heat-directories.arrow"} <= set(names_in(tmp_path))
     loaded = TrainedModel.load(tmp_path)
     assert loaded.heat.rates.predict(NEW).equals(model.heat.rates.predict(NEW))
-    (tmp_path / "heat-rates.arrow").unlink()
+    (unpack(tmp_path) / "heat-rates.arrow").unlink()
     with pytest.raises(DamagedModelError, match="heat-rates"):
         TrainedModel.load(tmp_path)

@@ -15,15 +15,11 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.predictor import TrainedModel, births
-from birthmark.predictor.answers import certainty
-from birthmark.predictor.image.format import compile_image
-from birthmark.predictor.models.compile import compile_levels, compile_models
 from birthmark.serving.answers.json_answers import explain_one, predict
 from birthmark.serving.client.client import Client
 from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.registry.versions import Registry
-from birthmark_native import Answerer, Tally
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
 
@@ -105,48 +101,14 @@ def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
     assert explained["answers"][key] == "unsure"
 
 
-def test_an_older_version_answers_yes_or_unsure(model: LoadedModel) -> None:
-    parts = {name: part for name, part in model.manifest["parts"].items() if "-levels-" not in name}
-    before = replace(model, manifest={**model.manifest, "parts": parts})
-    found = asked(before, name="conftest.c")
-    assert found["predicates"] == asked(model, name="conftest.c")["predicates"]
+def test_a_model_that_was_not_calibrated_answers_yes_or_unsure(day: Path, tmp_path: Path) -> None:
+    own = TrainedModel(calibration=0).train(read_files(day), read_names(day), kinds=("rules",))
+    Registry(tmp_path).publish(own.save, MANIFEST | {"point": "accurate"})
+    found = asked(load_model(Registry(tmp_path)), name="conftest.c")
     yes = {key for key, answer in found["predicates"].items() if answer == "yes"}
     assert {key for key, word in found["answers"].items() if word == "yes"} == yes
     assert set(found["answers"].values()) == {"yes", "unsure"}
     assert set(found["probabilities"].values()) == {None}
-
-
-def test_levels_that_determine_the_answers_need_no_other_lookup(model: LoadedModel) -> None:
-    models = model.trained.of_kind("rules")
-    blank = pa.array(list(compile_image(list(models), [])), pa.uint8())
-    levels = [pa.array(list(content), pa.uint8()) for content in compile_levels(models)]
-    points = {key: models.point(key) for key in models}
-    described = json.loads(certainty.describe(points, model.trained.assignments, "bounded"))
-
-    def answers(described: dict[str, Any], abstaining: list[str]) -> dict[str, str]:
-        model_id = ("v", "rules", "bounded")
-        asked = Answerer(
-            blank, model_id, abstaining, (Tally(), Tally()), [json.dumps(described)], levels
-        )
-        found: dict[str, str] = json.loads(asked.json(b'{"name": "conftest.c"}')[0])["prediction"][
-            "predicates"
-        ]
-        return found
-
-    found = answers(described, [])
-    assert found == asked(model, name="conftest.c")["predicates"]
-    yes = [key for key, answer in found.items() if answer == "yes"]
-    assert answers(described, yes[:1]) == {**found, yes[0]: "no"}
-    del described["predicates"][0]["reached"]  # as in an older version
-    assert set(answers(described, []).values()) == {"no"}, "the image is looked up"
-
-
-def test_levels_of_other_predicates_are_refused(model: LoadedModel) -> None:
-    content = compile_models(model.trained.models["rules"], "bounded")
-    image = pa.array(list(content), pa.uint8())
-    described = '{"predicates": [], "worlds": []}'
-    with pytest.raises(ValueError, match="expected images of the levels described"):
-        Answerer(image, ("v", "rules", "bounded"), [], (Tally(), Tally()), [described], [])
 
 
 def test_a_client_gets_the_three_answers_over_http(url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -19,16 +20,16 @@ from birthmark.features.history_scope import (
     history_scopes,
     mask_history,
 )
-from birthmark.predictor import saved_images
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image.format import Image, predict
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.best import BestModels
-from birthmark.predictor.models.compile import compile_levels, compile_models
+from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import BEST
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel
-from birthmark.training.evaluate.evaluation import evaluate
 from birthmark_native import Answerer, Tally
+from tests.predictor.unpacked import unpack
 
 ASKED = ("lock", "size=zero", "lifespan<=1", "name:lock")
 KINDS = ("name", "able", "rules", "forest")
@@ -165,23 +166,17 @@ def test_its_image_keeps_the_threshold_of_each_scope_of_a_kind_without_history(
 
 
 @pytest.mark.parametrize("point", ["accurate", "bounded"])
-def test_answers_from_images_of_levels_equal_those_of_the_models(
+def test_three_way_answers_of_its_image_equal_those_of_the_models(
     model: TrainedModel, creates: pa.Table, point: str
 ) -> None:
-    best = model.of_kind(BEST)
-    certainties = saved_images.certainties(best, model.assignments, point)
-    assert len(certainties) == len(HISTORY_SCOPES)
-    levels = [array(content) for content in compile_levels(best)]
-    image = array(compile_models(best, point))
-    answerer = Answerer(
-        image, ("1", BEST, point), [], (Tally(), Tally()), certainties, levels, None
-    )
+    image = array(compile_models(model.of_kind(BEST), assignments=model.assignments))
+    answerer = Answerer(image, ("1", BEST, point), [], (Tally(), Tally()), three_way=True)
     (batch,) = creates.combine_chunks().to_batches()
     words, likely = answerer.three_way_answers(batch)
     expected = model.answer(creates, BEST, point)
     for place, key in enumerate(answerer.predicates):
         assert words[place].equals(expected[key].words), key
-        assert np.allclose(likely[place], expected[key].probabilities, atol=1e-4, equal_nan=True)
+        assert likely[place].equals(expected[key].probabilities), key
     assert len({word.as_py() for own in words for word in own}) == 3, "yes, no and unsure"
 
 
@@ -244,55 +239,26 @@ def test_sums_of_scores_are_those_of_the_kind_that_answers(model: TrainedModel) 
     assert sums == {"directory": own, "caller": own, "name": None, "nothing": None}
 
 
-@pytest.fixture
-def at_each_point(model: TrainedModel) -> TrainedModel:
-    """Return the same models, with the forest for all predicates at the accurate point."""
-    best, forest = (BestModels({kind: model.models[kind] for kind in KINDS}) for _ in range(2))
-    for key, kinds in MIXED.items():
-        best.choose(key, dict(zip(HISTORY_SCOPES, kinds, strict=True)))
-        forest.choose(key, dict.fromkeys(HISTORY_SCOPES, "forest"))
-    best.accurate = forest
-    own = TrainedModel(**model.parameters)
-    own.predicates, own.tallies, own.assignments = (
-        model.predicates,
-        model.tallies,
-        model.assignments,
-    )
-    own.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: best}
-    own.histories, own.heat = model.histories, model.heat
-    return own
-
-
-def test_at_each_point_others_may_be_best(
-    model: TrainedModel, at_each_point: TrainedModel, creates: pa.Table, tmp_path: Path
+def test_of_a_model_with_other_kinds_at_each_point_those_at_the_bounded_one_answer(
+    model: TrainedModel, creates: pa.Table, tmp_path: Path
 ) -> None:
-    some = creates.slice(100, 50)
-    at_each_point.save(tmp_path)
-    for found in (at_each_point, TrainedModel.load(tmp_path)):
-        for point, kind in (("bounded", BEST), ("accurate", "forest")):
-            assert found.predict(creates, BEST, point) == model.predict(creates, kind, point)
-            assert found.explain(some, BEST, point) == model.explain(some, kind, point)
-            own = model.of_kind(kind)
-            assert compile_models(found.of_kind(BEST), point) == compile_models(own, point)
-    images = {path.name for path in (tmp_path / "images").iterdir()}
-    assert {"best-bounded-levels-0.image", "best-accurate-levels-0.image"} <= images
+    """Earlier releases chose kinds for each point."""
+    model.save(tmp_path)
+    path = tmp_path / "model.json"
+    content = json.loads(path.read_text())
+    forest = {key: dict.fromkeys(HISTORY_SCOPES, "forest") for key in ASKED}
+    accurate = content["best"] | {"choices": forest}
+    older = {"format": 4, "best": {"accurate": accurate, "bounded": content["best"]}}
+    path.write_text(json.dumps(content | older))
+    loaded = TrainedModel.load(unpack(tmp_path))
+    for point in POINTS:
+        assert loaded.predict(creates, BEST, point) == model.predict(creates, BEST, point)
 
 
-def test_the_figures_are_of_the_models_that_answer_at_each_point(
-    model: TrainedModel, at_each_point: TrainedModel
-) -> None:
-    operations = pq.read_table(DAYS[0]).slice(15_000, 4_000)
+def test_it_is_chosen_among_the_kinds_that_serve(model: TrainedModel) -> None:
+    operations = pq.read_table(DAYS[0]).slice(0, 4_000)
     files, names = lives.tables(operations.to_batches())
-    rows = {
-        (row["model"], row["point"], row["predicate"], row["subject"]): row
-        for row in evaluate(at_each_point, files, names).to_pylist()
-    }
-    expected = {
-        row["predicate"]: row
-        for row in evaluate(model, files, names).to_pylist()
-        if (row["model"], row["point"], row["subject"]) == (BEST, "bounded", "file")
-    }
-    for key in ("lock", "size=zero", "lifespan<=1"):
-        accurate = rows[BEST, "accurate", key, "file"]
-        assert accurate == rows["forest", "accurate", key, "file"] | {"model": BEST}
-        assert rows[BEST, "bounded", key, "file"] == expected[key]
+    trained = TrainedModel(trees=2, rounds=2).train(files, names, [BUILT_IN["lock"]], KINDS)
+    assert trained.of_kind(BEST).by_kind().keys() == {"rules", "forest"}
+    trained = TrainedModel().train(files, names, [BUILT_IN["lock"]], ("name", "able"))
+    assert trained.of_kind(BEST).by_kind().keys() == {"name", "able"}

@@ -56,7 +56,7 @@ Registry(folder / "registry").publish(model.save, manifest)
 
 def test_it_is_published_with_its_image(registry: Path) -> None:
     names = {path.name for path in registry.rglob("*")}
-    assert {"toy.json", "toy-accurate.image"} <= names
+    assert {"models.zip", "model.image"} <= names
 
 
 def test_the_command_line_takes_its_word_and_tells_its_evidence(registry: Path) -> None:

@@ -14,10 +14,14 @@ import httpx
 import pyarrow as pa
 import pytest
 
+from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.ingest.run import ingest
+from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.models.compile import compile_models
+from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
 from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry import abstentions
@@ -210,19 +214,16 @@ def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
     registry = Registry(tmp_path)
     stored = registry.directory(publish(tmp_path, heat=True))
     trained = TrainedModel.load(stored)
-    for kind in trained.kinds:
-        for point in ("bounded", "accurate"):
-            image = stored / "images" / f"{kind}-{point}.image"
-            assert image.read_bytes() == compile_models(trained.models[kind], point)
-            hints = stored / "images" / f"hints-{kind}-{point}.image"
-            assert hints.read_bytes() == hint_image(trained, kind, point)
+    (kind,) = trained.kinds
+    image = compile_models(trained.models[kind], assignments=trained.assignments)
+    assert (stored / IMAGE).read_bytes() == image
+    assert (stored / HINTS_IMAGE).read_bytes() == hint_image(trained, kind)
     with_images = load_model(registry)
     manifest = registry.manifest(with_images.version)
 
     def without_images(directory: Path) -> None:
         for part in manifest["parts"]:
-            if not part.startswith("images/"):
-                (directory / part).parent.mkdir(exist_ok=True)
+            if not part.endswith(".image"):
                 shutil.copy(stored / part, directory / part)
 
     registry.publish(without_images, {key: manifest[key] for key in ("serve", "point")})
@@ -233,6 +234,20 @@ def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
     assert without.hints is not None
     assert with_images.hints is not None
     assert without.hints.content == with_images.hints.content
+
+
+def test_an_image_of_another_kind_than_is_served_is_not_used(tmp_path: Path) -> None:
+    folder = tmp_path / "day"
+    ingest([str(DAYS[0])], folder)
+    files, names = read_files(folder), read_names(folder)
+    model = TrainedModel(calibration=0).train(files, names, kinds=("name", "rules"))
+    registry = Registry(tmp_path / "registry")
+    registry.publish(model.save, {"serve": "name", "point": "accurate"})
+    loaded = load_model(registry)
+    creates = from_requests(
+        [{"name": name} for name in (b"conftest.c", b"x.lock", b"places.sqlite")]
+    )
+    assert loaded.answers(creates) == model.predict(creates, "name")
 
 
 def test_a_version_whose_images_are_of_an_older_format_answers_alike(
@@ -248,7 +263,6 @@ def test_a_version_whose_images_are_of_an_older_format_answers_alike(
 
     def with_older_images(directory: Path) -> None:
         for part in manifest["parts"]:
-            (directory / part).parent.mkdir(exist_ok=True)
             content = (stored / part).read_bytes()
             older = sealed(content, VERSION_AT, 1) if part.endswith(".image") else content
             (directory / part).write_bytes(older)
@@ -264,7 +278,7 @@ def test_a_version_whose_images_are_of_an_older_format_answers_alike(
     assert older.hints is not None
     assert newer.hints is not None
     assert older.hints.content == newer.hints.content
-    assert f"model {older.version}: images/name-accurate.image has an older format" in caplog.text
+    assert f"model {older.version}: model.image has an older format" in caplog.text
     with served(settings) as client:
         assert client.get("/readyz").status_code == 200
         assert client.get("/v1/model/image").content == newer.hints.content

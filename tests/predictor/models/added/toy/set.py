@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
@@ -30,20 +29,19 @@ class ToyModels(ModelSet[Share]):
         return [row] * len(creates)
 
     @classmethod
-    def sections(
-        cls, models: Mapping[str, Share], thresholds: Mapping[str, Scores]
-    ) -> list[Section]:
-        reached = [key for key, model in models.items() if model.share_ >= thresholds[key][-1]]
-        return [RulesSection([ImageRule(key, "any", b"", True) for key in reached])]
+    def sections(cls, models: Mapping[str, Share], cuts: Mapping[str, Scores]) -> list[Section]:
+        scores = {key: int((cuts[key] <= model.share_).sum()) for key, model in models.items()}
+        rules = [ImageRule(key, "any", b"", least=score) for key, score in scores.items()]
+        return [RulesSection(rules)]
 
-    def save(self, directory: Path) -> list[str]:
+    def save(self, directory: parts.Part) -> list[str]:
         content = {key: model.share_ for key, model in self.items()}
         parts.write_json(directory / _FILE, content)
         return [_FILE]
 
     @classmethod
     def load(
-        cls, directory: Path, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
+        cls, directory: parts.Part, keys: Iterable[str], parameters: Mapping[str, Any], counts: bool
     ) -> Self:
         shares, models = parts.read_json(directory / _FILE), cls()
         for key in keys:
