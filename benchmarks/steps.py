@@ -25,16 +25,18 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.layout_hint import INCLUDE
+from birthmark.predictor.answers.point import BOUNDED
 from birthmark.predictor.image import steps
+from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
-from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group, Output
-from birthmark.predictor.image.format import Section, Writer, compile_image
+from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
+from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from birthmark_native import BM_SCOPES
 
 HEIGHT, FEATURES, MODE, LEAF = 255, 256, 3, 255
-ONE, SURE = np.ones((1, 1), np.uint8), Output(0, (1,) * BM_SCOPES)
+ONE = np.ones((1, 1), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -102,18 +104,25 @@ def worst() -> Iterator[tuple[str, list[str], list[Section]]]:
     keys = [str(number) for number in range(256)]
     yield "trees", keys, [WideTrees(200, 1200)]
     abreast = [[high(random, 4100, 1) for _ in range(232)] for _ in range(2)]
-    groups = [Group(1, {key: SURE}, trees) for key, trees in zip(keys, abreast, strict=False)]
+    groups = [Group(1, {key: 0}, trees) for key, trees in zip(keys, abreast, strict=False)]
     yield "forest, eight abreast", keys, [ForestSection(features, [], groups)]
     alone = [
         [t for _ in range(7) for t in (high(random, 32000, 1), *[low()] * 7)] for _ in keys[:8]
     ]
-    groups = [Group(1, {key: SURE}, trees) for key, trees in zip(keys, alone, strict=False)]
+    groups = [Group(1, {key: 0}, trees) for key, trees in zip(keys, alone, strict=False)]
     yield "forest, one alone", keys, [ForestSection(features, [], groups)]
-    outputs = {key: Output(column, (1,) * BM_SCOPES) for column, key in enumerate(keys)}
+    outputs = {key: column for column, key in enumerate(keys)}
     group = Group(256, outputs, [high(random, 1000, 256) for _ in range(230)])
     yield "forest, scores", keys, [ForestSection(features, [], [group])]
-    rules = [ImageRule(keys[0], "middle", b"%d" % n if n else b"", True) for n in range(4096)]
+    rules = [ImageRule(keys[0], "middle", b"%d" % n if n else b"", 1) for n in range(4096)]
     yield "rules", keys, [RulesSection(rules) for _ in range(5)]
+
+
+def image_of(keys: list[str], sections: list[Section]) -> bytes:
+    """Return the image in which all sections count everywhere."""
+    meaning, counts = Meaning({BOUNDED: Cuts(yes=1)}), [keys] * len(HISTORY_SCOPES)
+    predicates = [ImagePredicate(key, [meaning] * len(HISTORY_SCOPES)) for key in keys]
+    return compile_image(predicates, [Scoring(section, counts) for section in sections])
 
 
 def measure(rounds: int, scratch: Path) -> list[dict[str, Any]]:
@@ -123,7 +132,7 @@ def measure(rounds: int, scratch: Path) -> list[dict[str, Any]]:
     subprocess.run(command, check=True)
     rows = []
     for what, keys, sections in worst():
-        path, content = scratch / "image", compile_image(keys, sections)
+        path, content = scratch / "image", image_of(keys, sections)
         path.write_bytes(content)
         declared = int.from_bytes(content[32:36], "little")
         figures = json.loads(subprocess.check_output([program, path, str(rounds)]))

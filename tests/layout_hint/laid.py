@@ -29,6 +29,7 @@ from birthmark_native import (
     BM_AT_GROUP_ROWS,
     BM_AT_POINT,
     BM_AT_PREDICATE_ROWS,
+    BM_AT_PREDICATES,
     BM_AT_SIZE,
     BM_CUTS_ENTRY,
     BM_GROUP_ENTRY,
@@ -37,6 +38,7 @@ from birthmark_native import (
     BM_KEY_ENTRY,
     BM_LEVEL_ENTRY,
     BM_PREDICATE_ENTRY,
+    BM_PREDICATES_MAX,
     BM_PROBABILITY_STEPS,
     BM_SCOPES,
     BM_SECTIONS_MAX,
@@ -166,14 +168,14 @@ def declared(content: bytes) -> int:
     return number_at(content, STEPS_AT)
 
 
-def whole(assignments: int = 3, groups: int = 2, sections: int = 1) -> bytes:
-    """Return a small image of three predicates that has everything."""
-    names = keys(3)
+def whole(assignments: int = 3, groups: int = 2, sections: int = 1, predicates: int = 3) -> bytes:
+    """Return a small image that has everything."""
+    names = keys(predicates)
     levels = [Level(0, 40), Level(2, 50), Level(7, 9999)]
     meaning = Meaning({BOUNDED: Cuts(yes=1)}, levels)
     rules = RulesSection([ImageRule(names[0], "last", b"lock", 3)])
     table = {name: [True] * assignments for name in names}
-    limits = {"BM_GROUPS_MAX": 2**32, "BM_SECTIONS_MAX": 2**32}
+    limits = dict.fromkeys(("BM_GROUPS_MAX", "BM_PREDICATES_MAX", "BM_SECTIONS_MAX"), 2**32)
     with mock.patch.multiple("birthmark.predictor.image.format", **limits):
         return compile_image(
             [ImagePredicate(name, [meaning] * len(HISTORY_SCOPES)) for name in names],
@@ -258,6 +260,7 @@ def refused() -> Iterator[tuple[str, bytes]]:
     for begins in (3, 7, 2**32 - 1):
         inside = LaidForest(ladder(2), [[0]], 2, begins)
         yield f"tree that begins at {begins}", plain_image(keys(1), [inside])
+    yield "no predicates", sealed(whole(groups=0), BM_AT_PREDICATES, 0)
     image = whole()
     for why, change in _wrong(image).items():
         yield why, sealed(image, *change)
@@ -289,6 +292,7 @@ def _wrong(image: bytes) -> dict[str, tuple[int, int, int]]:
 
 def too_many() -> Iterator[tuple[str, bytes]]:
     """Yield images that have more of something than is allowed."""
+    yield "predicates", whole(predicates=BM_PREDICATES_MAX + 1)
     yield "sections", whole(sections=BM_SECTIONS_MAX + 1)
     yield "groups", whole(groups=BM_GROUPS_MAX + 1)
     yield "assignments", whole(assignments=BM_ASSIGNMENTS_MAX + 1)

@@ -22,6 +22,7 @@ from birthmark.features import from_requests
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
 from birthmark.predictor.image.format import Scoring, at_point, compile_image, predict
 from birthmark.predictor.image.rules import ImageRule, RulesSection
@@ -31,7 +32,13 @@ from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel
-from birthmark_native import BM_ASSIGNMENTS_MAX, BM_GROUPS_MAX, Image
+from birthmark_native import (
+    BM_ASSIGNMENTS_MAX,
+    BM_GROUPS_MAX,
+    BM_PREDICATES_MAX,
+    BM_SECTIONS_MAX,
+    Image,
+)
 from tests import needs
 from tests.layout_hint import laid
 from tests.layout_hint.made import (
@@ -248,10 +255,16 @@ def test_each_array_is_aligned_and_inside(name, lookup):
     assert both(lookup, *images) == [0, shifted, MALFORMED]
 
 
-def test_there_are_no_more_sections_groups_and_assignments_than_allowed(lookup):
-    most = laid.whole(BM_ASSIGNMENTS_MAX, BM_GROUPS_MAX - 250), laid.whole(3, BM_GROUPS_MAX, 11)
-    assert both(lookup, *most) == [0, 0]
-    assert both(lookup, *dict(laid.too_many()).values()) == [MALFORMED] * 3
+def test_there_is_no_more_of_anything_than_allowed(lookup):
+    most = [
+        laid.whole(BM_ASSIGNMENTS_MAX),
+        laid.whole(groups=BM_GROUPS_MAX),
+        laid.whole(sections=BM_SECTIONS_MAX),
+        laid.whole(predicates=BM_PREDICATES_MAX),
+    ]
+    assert both(lookup, *most) == [0] * 4
+    more = dict(laid.too_many())
+    assert both(lookup, *more.values()) == [MALFORMED] * len(more)
 
 
 def test_a_forest_of_trees_as_high_as_can_be_is_refused(lookup):
@@ -331,6 +344,23 @@ def test_the_cut_of_the_point_and_the_scope_makes_the_answer(lookup, tmp_path):
         assert answers[:, 0].astype(int).tolist() == expected
 
 
+def test_rules_of_a_place_and_of_earlier_ones_bound_the_score(lookup, tmp_path):
+    rules = [
+        ImageRule("a", "last", b"most", most=7),
+        ImageRule("a", "middle", b"p", 9),
+        ImageRule("a", "middle", b"q", 3, most=5),
+        ImageRule("a", "middle", b"r", 20),
+        ImageRule("a", "any", b"", 2),
+    ]
+    expected = {
+        b"a.b": 2, b"a.most": 2, b"a.p.b": 9, b"a.q.b": 3, b"a.p.r.b": 20, b"a.r.p.b": 20,
+        b"a.p.q.b": 5, b"a.q.p.b": 5, b"a.r.x.q.p.b": 5, b"a.r.most": 7, b"a.q.r.most": 5,
+    }  # fmt: skip
+    creates = pa.Table.from_pylist([{"name": name} for name in expected], schema=CREATES)
+    scores = lookup.scores(plain_image(["a"], [RulesSection(rules)]), creates, tmp_path)
+    assert scores[:, 0].tolist() == list(expected.values())
+
+
 def test_the_greatest_score_of_the_sections_counts(lookup, tmp_path):
     sections = [RulesSection([ImageRule("a", "any", b"", least)]) for least in (3, 200, 7)]
     image = plain_image(["a"], sections)
@@ -346,15 +376,23 @@ def test_distinguishes_an_image_of_an_older_version_from_a_damaged_one(lookup):
 
 def test_the_predicates_of_an_image_can_be_read_in_c(lookup, tmp_path):
     image = tmp_path / "image"
-    never = ImagePredicate("name:lock", [Meaning()] * len(HISTORY_SCOPES))
-    image.write_bytes(compile_image([plain_predicate("a"), never], []))
+    never = Meaning()
+    accurate, bounded = (Meaning({point: Cuts(yes=1)}) for point in POINTS)
+    meanings = {
+        "a": [bounded] * 4,
+        "name:lock": [never] * 4,
+        "without history": [never, never, never, bounded],
+        "other point": [accurate] * 4,
+    }
+    predicates = [ImagePredicate(key, own) for key, own in meanings.items()]
+    image.write_bytes(compile_image(predicates, [], point="bounded"))
     out = tmp_path / "keys"
     source = tmp_path / "keys.c"
     source.write_text(KEYS)
     done = compiled(["cc", "-std=c99", *STRICT, str(source)], out)
     assert done.returncode == 0, done.stderr
     printed = subprocess.run([out, image], capture_output=True, text=True, check=True).stdout
-    assert printed == "a 0\nname:lock 1\n"
+    assert printed == "a 0\nname:lock 1\nwithout history 0\nother point 1\n"
 
 
 KEYS = """
