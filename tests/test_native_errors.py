@@ -14,9 +14,9 @@ import pytest
 
 import birthmark_native as native
 from birthmark.data.schema import OPERATIONS
-from birthmark.predictor.image.format import compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
+from tests.layout_hint.made import plain_image
 from tests.refusals import Refusals
 
 BUILTINS = {
@@ -299,7 +299,7 @@ def _(_folder: Path) -> object:
 
 
 def image(key: str = "HotName") -> bytes:
-    return compile_image([key], [RulesSection([ImageRule(key, "last", b"lock", True)])])
+    return plain_image([key], [RulesSection([ImageRule(key, "last", b"lock", least=1)])])
 
 
 @refused("ImageError.Truncated")
@@ -314,7 +314,7 @@ def _(_folder: Path) -> object:
 
 @refused("ImageError.Newer")
 def _(_folder: Path) -> object:
-    return native.Image(sealed(image(), VERSION_AT, 4))
+    return native.Image(sealed(image(), VERSION_AT, 5))
 
 
 @refused("ImageError.Older")
@@ -334,7 +334,7 @@ def _(_folder: Path) -> object:
 
 @refused("ImageError.Malformed")
 def _(_folder: Path) -> object:
-    return native.Image(sealed(image(), 36, 1))
+    return native.Image(sealed(image(), 36, 2))
 
 
 @refused("ImageError.Costly")
@@ -342,35 +342,26 @@ def _(_folder: Path) -> object:
     return native.Image(sealed(image(), STEPS_AT, 1))
 
 
-def answerer(levels: list[pa.UInt8Array], certainty: str | None = None) -> native.Answerer:
-    content = pa.array(list(image()), pa.uint8())
-    model = ("v", "rules", "bounded")
-    return native.Answerer(
-        content,
-        model,
-        [],
-        (native.Tally(), native.Tally()),
-        [] if certainty is None else [certainty],
-        levels,
-    )
-
-
-NOTHING_SURE = '{"predicates": [], "worlds": []}'
+def answerer(content: pa.Array = None, point: str = "bounded") -> native.Answerer:
+    content = pa.array(list(image()), pa.uint8()) if content is None else content
+    return native.Answerer(content, ("v", "rules", point), [], (native.Tally(), native.Tally()))
 
 
 @refused("NoBytes")
 def _(_folder: Path) -> object:
-    return answerer([pa.array([1], pa.int64())])  # type: ignore[list-item]
+    return answerer(pa.array([1], pa.int64()))
 
 
-@refused("OtherLevels")
+@refused("OtherPoint")
 def _(_folder: Path) -> object:
-    return answerer([], NOTHING_SURE)
+    return answerer(point="exact")
 
 
-@refused("NoCertainty")
+@refused("OtherThresholds")
 def _(_folder: Path) -> object:
-    return answerer([]).three_way_answers(pa.record_batch({"name": [b"a"]}))
+    own = answerer()
+    own.set_thresholds([("lock", 0, 1, False)])
+    return own
 
 
 NAMES = pa.array([b"a.b", b"c"], pa.binary())
@@ -540,7 +531,7 @@ def _(_folder: Path) -> object:
 
 @refused("Request")
 def _(_folder: Path) -> object:
-    return answerer([]).json(b'[{"nme": "a"}]')
+    return answerer().json(b'[{"nme": "a"}]')
 
 
 @refused("NoKey")

@@ -74,7 +74,7 @@
 #define	BM_PREDICATE_ENTRY	104U	/* bytes: offset and length of the key, zero, scopes */
 #define	BM_KEY_ENTRY		8U	/* bytes before the scopes of a predicate */
 #define	BM_SCOPE_ENTRY		24U	/* bytes: offset and number of levels, cuts */
-#define	BM_CUTS_ENTRY		8U	/* bytes: yes, sure, no, follows */
+#define	BM_CUTS_ENTRY		8U	/* bytes: yes, sure, no, implied */
 #define	BM_LEVEL_ENTRY		4U	/* bytes: least score, probability */
 #define	BM_GROUP_ENTRY		16U	/* bytes: predicates, assignments */
 
@@ -1222,8 +1222,8 @@ bm_check_scopes(struct bm_image *image, const uint8_t *scope)
 
 	for (i = 0; i < BM_SCOPES; i++, scope += BM_SCOPE_ENTRY)
 		if (!bm_check_levels(image, bm_u32(scope), bm_u32(scope + 4)) ||
-		    bm_u16(scope + BM_LEVELS_ENTRY + 6) > 1 ||
-		    bm_u16(scope + BM_LEVELS_ENTRY + BM_CUTS_ENTRY + 6) > 1)
+		    bm_u16(scope + BM_LEVELS_ENTRY + 6) > 3 ||
+		    bm_u16(scope + BM_LEVELS_ENTRY + BM_CUTS_ENTRY + 6) > 3)
 			return (0);
 	return (1);
 }

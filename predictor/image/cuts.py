@@ -15,17 +15,21 @@ NEVER = BM_NEVER
 """A cut that no score reaches."""
 
 
+NO_IMPLIED, IMPLIED_NO, ALL_IMPLIED = 0, 1, 3
+"""Implied answers that count: none, only no, or yes and no."""
+
+
 class Cuts(NamedTuple):
     """The cuts at one operating point: a score from ``yes`` on is a yes.
 
-    Of three answers it is a yes from ``sure`` on, else a no below ``no``, else unsure. ``follows``
-    says whether implied answers count.
+    Of three answers it is a yes from ``sure`` on, else a no below ``no``, else unsure. ``implied``
+    says which implied answers count: ``NO_IMPLIED``, ``IMPLIED_NO``, or ``ALL_IMPLIED``.
     """
 
     yes: int = NEVER
     sure: int = NEVER
     no: int = 0
-    follows: bool = False
+    implied: int = NO_IMPLIED
 
 
 class Level(NamedTuple):

@@ -14,7 +14,16 @@ from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.operating_points import ALWAYS, OperatingPoints, Scores
 from birthmark.predictor.answers.operating_points import NEVER as NO_SCORE
 from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
-from birthmark.predictor.image.cuts import NEVER, Cuts, ImagePredicate, Level, Meaning
+from birthmark.predictor.image.cuts import (
+    ALL_IMPLIED,
+    IMPLIED_NO,
+    NEVER,
+    NO_IMPLIED,
+    Cuts,
+    ImagePredicate,
+    Level,
+    Meaning,
+)
 from birthmark.predictor.image.format import Scoring, compile_image
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.assignments import Assignments
@@ -92,7 +101,9 @@ def _meaning(models: ModelSet[Any], key: str, scope: HistoryScope, is_suppressed
     )
     cuts = {point: _cuts_at(points, point, least) for point in POINTS}
     if is_suppressed:
-        cuts = {point: own._replace(yes=NEVER, sure=NEVER) for point, own in cuts.items()}
+        cuts = {
+            point: Cuts(no=own.no, implied=own.implied & IMPLIED_NO) for point, own in cuts.items()
+        }
     levels = points.levels
     known = any(likely is not None for likely in levels.probabilities)
     rows = zip((ALWAYS, *levels.cuts), levels.probabilities, strict=True)
@@ -115,7 +126,8 @@ def _cuts_at(points: OperatingPoints, point: Point, least: Any) -> Cuts:
     words = certainty.words_of_levels(points, point)
     sure = next((low for low, _, word in words if word == "yes"), None)
     no = max((high for _, high, word in words if word == "no"), default=ALWAYS)
-    return Cuts(least(points.at(point)), least(sure), least(no), point in points.follows)
+    implied = ALL_IMPLIED if point in points.follows else NO_IMPLIED
+    return Cuts(least(points.at(point)), least(sure), least(no), implied)
 
 
 def _ascending(levels: Iterable[tuple[int, float | None]]) -> list[Level]:

@@ -621,9 +621,7 @@ FAULTS: dict[str, tuple[Callable[[Home], Any], str, str]] = {
         "its pointer is damaged",
     ),
     "the published version is damaged": (
-        lambda home: flipped(
-            home.registry.directory(home.registry.published()) / "images/name-accurate.image"
-        ),
+        lambda home: flipped(home.registry.directory(home.registry.published()) / "model.image"),
         "registry",
         "the published version is damaged",
     ),

@@ -146,7 +146,7 @@ def expected(learned: Learned, kind: str) -> dict[bytes, dict[str, tuple[str, st
 def test_a_program_in_c_says_what_the_models_say_in_python(
     kind: str, learned: Learned, library: Library, ask: Path, tmp_path: Path
 ) -> None:
-    model = learned.write(tmp_path / "m.model", kind, "--probabilities")
+    model = learned.write(tmp_path / "m.model", kind)
     answers_by_key = read(library.run(ask, model, *learned.names))
     assert answers_by_key == expected(learned, kind)
     words = {word for each in answers_by_key.values() for word, _ in each.values()}
@@ -157,7 +157,7 @@ def test_programs_in_rust_and_go_say_the_same(
     learned: Learned, library: Library, ask: Path, tmp_path: Path
 ) -> None:
     needs.program("go", "golang-go")
-    model = learned.write(tmp_path / "m.model", "rules", "--probabilities")
+    model = learned.write(tmp_path / "m.model", "rules")
     names = [name for name in learned.names if name.isascii()][:50]
     in_c = library.run(ask, model, *names)
     rust = ["cargo", "run", "-q", "--locked", "--example", "ask", "-p", "birthmark-model", "--"]
@@ -171,7 +171,7 @@ def test_programs_in_rust_and_go_say_the_same(
 def test_the_program_in_rust_ends_quietly_where_its_reader_has_gone(
     learned: Learned, tmp_path: Path
 ) -> None:
-    model = learned.write(tmp_path / "m.model", "rules", "--probabilities")
+    model = learned.write(tmp_path / "m.model", "rules")
     rust = ["cargo", "run", "-q", "--locked", "--example", "ask", "-p", "birthmark-model", "--"]
     reader, writer = os.pipe()
     os.close(reader)
@@ -196,7 +196,7 @@ def test_a_suppressed_predicate_is_unsure_as_in_the_service(
     add(registry, registry.current() or "", dict.fromkeys(keys, "its bound is broken"))
     served = load_model(registry, kind)
     answers, answers_by_key = served.answers(requests), served.three_way_answers(requests)
-    model = read(library.run(ask, own.write(tmp_path / "m", kind, "--probabilities"), *own.names))
+    model = read(library.run(ask, own.write(tmp_path / "m", kind), *own.names))
     bits = predict(Image(own.write(tmp_path / "i", kind).read_bytes()), requests)
     hints = Image(own.write(tmp_path / "h", kind, "--hints").read_bytes())
     assert served.hints is not None
@@ -211,35 +211,18 @@ def test_a_suppressed_predicate_is_unsure_as_in_the_service(
         assert key not in keys or not bits[key].true_count
 
 
-def test_an_image_alone_has_answers_and_no_probabilities(
-    learned: Learned, library: Library, ask: Path, tmp_path: Path
-) -> None:
-    image = learned.write(tmp_path / "m.image", "rules")
-    requests = [{"name": name, "mode": 0o600} for name in learned.names]
-    answers = learned.model.predict(from_requests(requests), "rules", "bounded")
-    assert read(library.run(ask, image, *learned.names)) == {
-        name: {key: ("yes" if own[row].as_py() else "no", "-") for key, own in answers.items()}
-        for row, name in enumerate(learned.names)
-    }
-
-
 def test_a_file_that_is_no_model_is_refused_by_name(
     library: Library, ask: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "text").write_text("no model")
-    for name, why in (("text", "truncated"), ("nothing", "No such file")):
+    (tmp_path / "older").write_text("BMMODEL\n")
+    older = "a model file of an earlier release: write it again with birthmark models image"
+    for name, why in (("text", "truncated"), ("nothing", "No such file"), ("older", older)):
         done = subprocess.run(
             [ask, tmp_path / name], env=library.environment, capture_output=True, text=True
         )
         assert done.returncode == 1
         assert done.stderr.startswith(f"{tmp_path / name}: {why}")
-
-
-def test_hints_have_no_probabilities(learned: Learned, tmp_path: Path) -> None:
-    asked = ["models", "image", "--registry", str(learned.registry), "--out", str(tmp_path / "m")]
-    result = CliRunner().invoke(app, [*asked, "--hints", "--probabilities"])
-    assert result.exit_code == 2
-    assert "expected no --hints" in result.output
 
 
 def test_the_library_can_be_staged_and_is_found_by_its_version(tmp_path: Path) -> None:

@@ -21,9 +21,7 @@ pytestmark = pytest.mark.deep
 Tell = Callable[[str], None]
 
 
-@pytest.mark.parametrize(
-    "part", ["manifest.json", "name-rules.arrow", "images/name-accurate.image"]
-)
+@pytest.mark.parametrize("part", ["manifest.json", "models.zip", "model.image"])
 def test_a_damaged_version_is_named_and_nothing_is_made_of_it(
     part: str, site: Site, tell: Tell
 ) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +84,7 @@ def publish(
     }
     keep = Registry(registry).publish if current else Registry(registry).store
     if not card:
-        return keep(model.save, manifest)
+        return keep(partial(model.save, kind="name"), manifest)
     manifest |= {"parameters": {}, "seed": 0}
     manifest["trained_on"] |= {
         "generated": [],
@@ -96,7 +96,7 @@ def publish(
     }
 
     def write_parts(directory: Path) -> None:
-        model.save(directory)
+        model.save(directory, "name")
         save_card(card_of(model, manifest, None, None), directory)
 
     return keep(write_parts, manifest)

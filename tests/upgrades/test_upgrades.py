@@ -65,7 +65,7 @@ def test_what_was_published_answers_or_is_refused_with_what_to_do(
     code, said = run("predict", "inbox.lock", "--registry", registry)
     assert (code == 0) == is_read
     if not is_read:
-        assert "is of an earlier release (format 3, and this one reads 4)" in said
+        assert "is of an earlier release (format 3, and this one reads 5)" in said
         assert "run birthmark nightly, or birthmark train" in said
     for command in ("publish", "pin"):
         version = Registry(registry).published()

@@ -82,7 +82,7 @@ group! {
         KEY_ENTRY = 8,
         /// bytes: offset and number of levels, cuts
         SCOPE_ENTRY = 24,
-        /// bytes: yes, sure, no, follows
+        /// bytes: yes, sure, no, implied
         CUTS_ENTRY = 8,
         /// bytes: least score, probability
         LEVEL_ENTRY = 4,

@@ -1,6 +1,6 @@
 //! Any content behind a header that is made right, and a create: no panic, no endless loop, and of
-//! what is read as an image, no answer of a predicate that there is not, and no more steps than it
-//! declares.
+//! what is read as an image, no answer of a predicate that there is not, no more steps than it
+//! declares, and three-way answers with probabilities below 1.
 //!
 //! The image is as long as its header says; what follows is the create.
 #![no_main]
@@ -10,6 +10,7 @@ mod made;
 #[cfg(fuzzing)]
 use birthmark_image::counted;
 use birthmark_image::{Image, STEPS_NAME};
+use birthmark_learn::certainty::STEPS;
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use made::{create, image, number, share};
 
@@ -31,6 +32,10 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let create = create(&bytes[size..]).unwrap_or_default();
+    let mut three_way = Vec::new();
+    assert_eq!(image.answer(&create, &mut three_way), image.lookup(&create));
+    assert_eq!(three_way.len(), image.predicates().len());
+    assert!(three_way.iter().all(|answer| answer.probability < STEPS));
     let (answers, steps) = counted(|| image.lookup(&create));
     let long = create.name.is_some_and(|name| name.len() > STEPS_NAME as usize);
     assert!(long || steps <= u64::from(image.steps()), "{steps} steps");

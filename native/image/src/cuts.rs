@@ -37,8 +37,7 @@ struct Cuts {
     sure: u16,
     /// The least score that is no longer a no of three answers.
     no: u16,
-    follows: bool,
-    suppressed: bool,
+    rights: Rights,
 }
 
 /// A change of a predicate's cuts at one history scope.
@@ -80,7 +79,10 @@ impl Meaning {
         let cuts = match change {
             Change::Calibrated => calibrated,
             Change::Moved(yes) => Cuts { yes, sure: yes, ..calibrated },
-            Change::Suppressed => Cuts { yes: NEVER, sure: NEVER, suppressed: true, ..calibrated },
+            Change::Suppressed => {
+                let rights = Rights { yes: false, ..calibrated.rights };
+                Cuts { yes: NEVER, sure: NEVER, rights, ..calibrated }
+            }
         };
         scope.in_force.store(cuts.pack(), Relaxed);
     }
@@ -90,8 +92,8 @@ impl Meaning {
         score >= Cuts::of(self.0[scope].in_force.load(Relaxed)).yes
     }
 
-    /// Whether a score is a yes at a history scope, the best of three answers to it alone, and which
-    /// answers others may imply.
+    /// Whether a score is a yes at a history scope, its three-way answer, and which implied answers
+    /// count.
     pub fn answer(&self, scope: usize, score: u16) -> (bool, ThreeWayAnswer, Rights) {
         let scope = &self.0[scope];
         let cuts = Cuts::of(scope.in_force.load(Relaxed));
@@ -100,8 +102,8 @@ impl Meaning {
             () if score < cuts.no => Word::No,
             () => Word::Unsure,
         };
-        let rights = Rights { follows: cuts.follows, may_be_yes: !cuts.suppressed };
-        (score >= cuts.yes, ThreeWayAnswer { word, probability: scope.probability(score) }, rights)
+        let answer = ThreeWayAnswer { word, probability: scope.probability(score) };
+        (score >= cuts.yes, answer, cuts.rights)
     }
 
     /// Whether probabilities are known at any history scope.
@@ -145,17 +147,22 @@ impl AtScope {
 
 impl Cuts {
     fn read(row: Bytes, at: usize) -> Option<Cuts> {
-        let [yes, sure, no, follows] = from_fn(|place| row.u16(at + 2 * place) as u16);
-        (follows <= 1).then_some(Cuts { yes, sure, no, follows: follows == 1, suppressed: false })
+        let [yes, sure, no, implied] = from_fn(|place| row.u16(at + 2 * place) as u16);
+        (implied <= 3).then_some(Cuts { yes, sure, no, rights: rights(implied) })
     }
 
     fn pack(self) -> u64 {
-        let flags = u64::from(self.follows) | u64::from(self.suppressed) << 1;
-        u64::from(self.yes) | u64::from(self.sure) << 16 | u64::from(self.no) << 32 | flags << 48
+        let implied = u64::from(self.rights.no) | u64::from(self.rights.yes) << 1;
+        u64::from(self.yes) | u64::from(self.sure) << 16 | u64::from(self.no) << 32 | implied << 48
     }
 
     fn of(packed: u64) -> Cuts {
-        let [yes, sure, no, flags] = from_fn(|place| (packed >> (16 * place)) as u16);
-        Cuts { yes, sure, no, follows: flags & 1 != 0, suppressed: flags & 2 != 0 }
+        let [yes, sure, no, implied] = from_fn(|place| (packed >> (16 * place)) as u16);
+        Cuts { yes, sure, no, rights: rights(implied) }
     }
+}
+
+/// The implied answers that count.
+fn rights(implied: u16) -> Rights {
+    Rights { no: implied & 1 != 0, yes: implied & 2 != 0 }
 }

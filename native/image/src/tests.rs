@@ -1,6 +1,7 @@
 use super::*;
+use birthmark_learn::certainty::Word;
 
-/// A header, and a directory and a table of predicates as the counts in it say.
+/// A header of this content, which begins behind the checksum.
 fn image(content: &[u8]) -> Vec<u8> {
     let mut bytes = format::MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
@@ -13,17 +14,22 @@ fn image(content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// One predicate, `a`, and no sections.
-fn smallest() -> Vec<u8> {
-    smallest_of(0)
-}
-
-/// The same, that declares so many steps.
-fn smallest_of(steps: u32) -> Vec<u8> {
-    let numbers = [1_u32, 40, 0, steps, 0, 48, 0x0001_0001];
-    let mut content: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+/// One predicate, `a`, of these cuts, and no sections.
+fn smallest_of(steps: u32, cuts: [u16; 4]) -> Vec<u8> {
+    let end = format::HEADER_SIZE + format::PREDICATE_ENTRY;
+    let header = [1, format::HEADER_SIZE, 0, steps, 0, 0, end, end, 1];
+    let mut content: Vec<u8> = header.iter().flat_map(|n| n.to_le_bytes()).collect();
+    for _ in 0..format::SCOPES {
+        content.extend([end, 0].iter().flat_map(|n| n.to_le_bytes()));
+        content.extend([cuts; 2].as_flattened().iter().flat_map(|n| n.to_le_bytes()));
+    }
     content.push(b'a');
     image(&content)
+}
+
+/// One that abstains.
+fn smallest() -> Vec<u8> {
+    smallest_of(1, [NEVER, NEVER, 0, 0])
 }
 
 #[test]
@@ -52,10 +58,10 @@ fn every_flipped_bit_and_every_other_length_is_refused() {
 #[test]
 fn faults_are_distinguished() {
     let mut newer = smallest();
-    newer[8] = 4;
+    newer[8] = 5;
     assert_eq!(Image::read(&newer).unwrap_err(), ImageError::Newer);
     let mut older = smallest();
-    older[8] = 2;
+    older[8] = 3;
     assert_eq!(Image::read(&older).unwrap_err(), ImageError::Older);
     let mut other = smallest();
     other[0] = b'b';
@@ -63,9 +69,30 @@ fn faults_are_distinguished() {
     let mut damaged = smallest();
     *damaged.last_mut().unwrap() ^= 1;
     assert_eq!(Image::read(&damaged).unwrap_err(), ImageError::Checksum);
-    assert_eq!(Image::read(&image(&[0; 20])).unwrap_err(), ImageError::Malformed);
-    assert_eq!(Image::read(&smallest_of(STEPS_MAX)).unwrap().steps(), STEPS_MAX);
-    assert_eq!(Image::read(&smallest_of(STEPS_MAX + 1)).unwrap_err(), ImageError::Costly);
+    assert_eq!(Image::read(&image(&[0; 28])).unwrap_err(), ImageError::Malformed);
+    let implied = smallest_of(1, [0, 0, 0, 4]);
+    assert_eq!(Image::read(&implied).unwrap_err(), ImageError::Malformed);
+    let of = |steps| Image::read(&smallest_of(steps, [0; 4]));
+    assert_eq!(of(STEPS_MAX).unwrap().steps(), STEPS_MAX);
+    assert_eq!(of(STEPS_MAX + 1).unwrap_err(), ImageError::Costly);
+    assert_eq!(of(0).unwrap_err(), ImageError::Costly);
+}
+
+#[test]
+fn cuts_can_be_moved_suppressed_and_restored() {
+    let image = Image::read(&smallest_of(1, [0, NEVER, 0, 0])).unwrap();
+    let mut answers = Vec::new();
+    let mut answer = |change| {
+        image.change(0, format::SCOPE_NOTHING, change);
+        let yes = image.answer(&Create::default(), &mut answers)[0];
+        assert_eq!(yes, image.lookup(&Create::default())[0]);
+        (yes, answers[0].word)
+    };
+    assert_eq!(answer(Change::Calibrated), (1, Word::Unsure));
+    assert_eq!(answer(Change::Moved(0)), (1, Word::Yes));
+    assert_eq!(answer(Change::Moved(1)), (0, Word::Unsure));
+    assert_eq!(answer(Change::Suppressed), (0, Word::Unsure));
+    assert_eq!(answer(Change::Calibrated), (1, Word::Unsure));
 }
 
 #[test]

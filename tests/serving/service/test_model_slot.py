@@ -214,10 +214,9 @@ def test_a_version_is_stored_with_its_images_and_answers_without_them_alike(
     registry = Registry(tmp_path)
     stored = registry.directory(publish(tmp_path, heat=True))
     trained = TrainedModel.load(stored)
-    (kind,) = trained.kinds
-    image = compile_models(trained.models[kind], assignments=trained.assignments)
+    image = compile_models(trained.models["name"], assignments=trained.assignments)
     assert (stored / IMAGE).read_bytes() == image
-    assert (stored / HINTS_IMAGE).read_bytes() == hint_image(trained, kind)
+    assert (stored / HINTS_IMAGE).read_bytes() == hint_image(trained, "name")
     with_images = load_model(registry)
     manifest = registry.manifest(with_images.version)
 

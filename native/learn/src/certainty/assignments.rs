@@ -96,7 +96,7 @@ impl Assignments {
     fn add_implied(&self, possible: &Set, answers: &mut [ThreeWayAnswer], rights: &[Rights]) {
         for Member { place, holds } in &self.members {
             let (answer, rights) = (&mut answers[*place], rights[*place]);
-            if answer.word != Word::Unsure || !rights.follows {
+            if answer.word != Word::Unsure || rights == Rights::default() {
                 continue;
             }
             let (mut holds_in_one, mut fails_in_one) = (false, false);
@@ -104,10 +104,10 @@ impl Assignments {
                 holds_in_one |= possible & holds != 0;
                 fails_in_one |= possible & !holds != 0;
             }
-            if !holds_in_one && fails_in_one {
+            if !holds_in_one && fails_in_one && rights.no {
                 answer.word = Word::No;
                 answer.probability = answer.probability.min(STEPS / 2);
-            } else if holds_in_one && !fails_in_one && rights.may_be_yes {
+            } else if holds_in_one && !fails_in_one && rights.yes {
                 answer.word = Word::Yes;
                 if answer.probability != 0 {
                     answer.probability = answer.probability.max(STEPS / 2);

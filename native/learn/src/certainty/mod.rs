@@ -49,17 +49,17 @@ struct Predicate {
     /// Whether implied answers count.
     follows: bool,
     /// Whether it is never a yes.
-    #[serde(default)]
+    #[serde(skip)]
     abstains: bool,
 }
 
-/// The implied answers that a predicate may have.
-#[derive(Clone, Copy, Debug, Default)]
+/// The implied answers that count for a predicate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rights {
-    /// Whether implied answers count.
-    pub follows: bool,
-    /// Whether an implied answer may be a yes.
-    pub may_be_yes: bool,
+    /// Whether a no does.
+    pub no: bool,
+    /// Whether a yes does.
+    pub yes: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -144,7 +144,7 @@ fn of_table(table: &BTreeMap<String, Vec<bool>>, keys: &[String]) -> Option<Assi
 
 impl Predicate {
     fn rights(&self) -> Rights {
-        Rights { follows: self.follows, may_be_yes: !self.abstains }
+        Rights { no: self.follows, yes: self.follows && !self.abstains }
     }
 
     fn levels(&self) -> Option<Vec<ThreeWayAnswer>> {
