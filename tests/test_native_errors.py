@@ -14,9 +14,9 @@ import pytest
 
 import birthmark_native as native
 from birthmark.data.schema import OPERATIONS
+from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
-from tests.layout_hint.made import plain_image
 from tests.refusals import Refusals
 
 BUILTINS = {

@@ -17,9 +17,9 @@ from birthmark.features import CREATES
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.image_places import rules_of, tree_of
-from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
+from birthmark.predictor.answers.point import BOUNDED, Point
 from birthmark.predictor.heat import Heat
-from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
+from birthmark.predictor.image.cuts import NEVER, plain_predicate
 from birthmark.predictor.image.format import Image, Scoring, compile_image, predict
 from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
@@ -113,16 +113,12 @@ def hint_image(
     trees = TreesSection([tree_of(*place) for place in places])
     counts = [[key for key, *_ in places]] * len(HISTORY_SCOPES)
     sections += [Scoring(section, counts) for section in (rules, trees)]
-    predicates = [_predicate(key, key in counts[0]) for key in HINTS if key != HOT_NAME]
+    predicates = [
+        plain_predicate(key, 1 if key in counts[0] else NEVER) for key in HINTS if key != HOT_NAME
+    ]
     predicates += predicates_of(models, [HOT_NAME], abstaining)
     predicates.sort(key=lambda predicate: HINTS.index(predicate.key))
     return compile_image(predicates, sections, point=point)
-
-
-def _predicate(key: str, can_be_yes: bool) -> ImagePredicate:
-    """Return a hint that is a yes from a score of 1 on."""
-    cuts = {point: Cuts(yes=1, sure=1) for point in POINTS} if can_be_yes else {}
-    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))
 
 
 def verdicts(image: Image, creates: pa.Table) -> pa.Array:

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark_native import BM_NEVER
 
@@ -69,3 +70,9 @@ class ImagePredicate:
             cuts = [meaning.cuts.get(point, Cuts()) for point in POINTS]
             row += np.array(cuts, "<u2").tobytes()
         return row
+
+
+def plain_predicate(key: str, cut: int = 1) -> ImagePredicate:
+    """Return a predicate that is a yes from one cut on, at both points and all history scopes."""
+    cuts = {point: Cuts(yes=cut, sure=cut) for point in POINTS}
+    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.answers.point import ACCURATE, BOUNDED, Point
-from birthmark.predictor.image.cuts import ImagePredicate
+from birthmark.predictor.image.cuts import ImagePredicate, plain_predicate
 from birthmark.predictor.predicates.assignments import Assignments
 from birthmark_native import (
     BM_ACCURATE,
@@ -37,7 +38,7 @@ from birthmark_native import (
 )
 
 __all__ = ["Image", "Section", "Writer", "at_point", "checksum", "compile_image", "is_older"]
-__all__ += ["predict"]
+__all__ += ["plain_image", "predict"]
 
 POINT_NUMBERS: Mapping[Point, int] = {ACCURATE: BM_ACCURATE, BOUNDED: BM_BOUNDED}
 """The numbers of the operating points in images."""
@@ -135,6 +136,16 @@ def compile_image(
     head += [POINT_NUMBERS[point], len(groups), related]
     content[:BM_HEADER_SIZE] = BM_MAGIC + np.asarray(head, dtype="<u4").tobytes()
     return _sealed(content)
+
+
+def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) -> bytes:
+    """Return an image in which a score from ``cut`` on is a yes, at both points.
+
+    The sections count for all predicates at all history scopes. Raises as ``compile_image``.
+    """
+    counts = [keys] * len(HISTORY_SCOPES)
+    predicates = [plain_predicate(key, cut) for key in keys]
+    return compile_image(predicates, [Scoring(section, counts) for section in sections])
 
 
 def at_point(image: bytes, point: Point) -> bytes:

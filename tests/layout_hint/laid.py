@@ -22,7 +22,7 @@ from birthmark.predictor.answers.point import BOUNDED
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
-from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image
+from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image, plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark_native import (
     BM_ASSIGNMENTS_MAX,
@@ -44,7 +44,7 @@ from birthmark_native import (
     BM_SECTIONS_MAX,
 )
 from tests.layout_hint import device as d
-from tests.layout_hint.made import made, plain_image
+from tests.layout_hint.made import made
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAF, MODE = 255, 3

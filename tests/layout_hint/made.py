@@ -58,19 +58,6 @@ Answers = list[set[str]]
 Scores = dict[str, int]
 
 
-def plain_predicate(key: str, cut: int = 1) -> ImagePredicate:
-    """Return a predicate that is a yes from one cut on, at both points and all history scopes."""
-    cuts = {point: Cuts(yes=cut, sure=cut) for point in POINTS}
-    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))
-
-
-def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) -> bytes:
-    """Return an image of sections that count for all predicates; a yes is from one cut on."""
-    counts = [keys] * len(HISTORY_SCOPES)
-    predicates = [plain_predicate(key, cut) for key in keys]
-    return compile_image(predicates, [Scoring(section, counts) for section in sections])
-
-
 def some_name(random_: random.Random) -> bytes | None:
     """Return a name, often one that others begin or end like, or any bytes, or none."""
     kind = random_.random()

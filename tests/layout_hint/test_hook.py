@@ -16,21 +16,14 @@ import pyarrow as pa
 import pytest
 
 from birthmark.layout_hint import INCLUDE
-from birthmark.predictor.image.format import Scoring, compile_image
+from birthmark.predictor.image.cuts import plain_predicate
+from birthmark.predictor.image.format import Scoring, compile_image, plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark_native import BM_HEADER_SIZE
 from tests import needs
 from tests.layout_hint import device as d
 from tests.layout_hint.device import Device, DeviceError
-from tests.layout_hint.made import (
-    CREATES,
-    MAKERS,
-    made_counts,
-    plain_image,
-    plain_predicate,
-    rust_answers,
-    some_creates,
-)
+from tests.layout_hint.made import CREATES, MAKERS, made_counts, rust_answers, some_creates
 from tests.layout_hint.test_lookup import SANITIZE, STRICT, compiled, zig
 from tests.waiting import eventually
 

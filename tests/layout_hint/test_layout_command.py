@@ -21,10 +21,10 @@ from birthmark.cli import app
 from birthmark.data.samples import DAYS
 from birthmark.layout_hint.rewrite import build
 from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from tests import needs
 from tests.generated import write
-from tests.layout_hint.made import plain_image
 
 pytestmark = pytest.mark.deep
 

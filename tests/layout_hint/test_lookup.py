@@ -23,8 +23,8 @@ from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
 from birthmark.predictor.answers.point import POINTS
-from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
-from birthmark.predictor.image.format import Scoring, at_point, compile_image, predict
+from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning, plain_predicate
+from birthmark.predictor.image.format import Scoring, at_point, compile_image, plain_image, predict
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
@@ -41,15 +41,7 @@ from birthmark_native import (
 )
 from tests import needs
 from tests.layout_hint import laid
-from tests.layout_hint.made import (
-    CREATES,
-    HISTORY,
-    Lookup,
-    made,
-    plain_image,
-    plain_predicate,
-    some_creates,
-)
+from tests.layout_hint.made import CREATES, HISTORY, Lookup, made, some_creates
 
 DRIVER = Path(__file__).with_name("lookup.c")
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]

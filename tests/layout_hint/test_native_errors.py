@@ -13,8 +13,8 @@ from birthmark.layout_hint import native
 from birthmark.layout_hint.disks import read_drive
 from birthmark.layout_hint.rewrite.schema import MANIFEST
 from birthmark.layout_hint.rewrite.schema import OPERATIONS as REPLAYED
+from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from tests.layout_hint.made import plain_image
 from tests.refusals import Refusals
 
 DEFECTS = {

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from birthmark.predictor.image.cuts import plain_predicate
 from birthmark.predictor.image.format import Scoring, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark_native import SharedHistoryWriter
 from tests import needs
 from tests.layout_hint.hintd import Answering, Helper, eventually
-from tests.layout_hint.made import plain_predicate
 from tests.layout_hint.test_hook import hints as image_of
 from tests.layout_hint.write_life import (
     EXTREME,

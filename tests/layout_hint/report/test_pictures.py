@@ -21,8 +21,8 @@ from birthmark.layout_hint.rewrite import build
 from birthmark.layout_hint.settings import Options
 from birthmark.layout_hint.study import study
 from birthmark.predictor.allocation.verdicts import HINTS
+from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
-from tests.layout_hint.made import plain_image
 from tests.layout_hint.report.made import SIZES, comparison, counts
 
 ORANGE = np.array([0xD5, 0x5E, 0x00]) / 255

@@ -17,8 +17,9 @@ from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import hint_image
 from birthmark.predictor.answers.operating_points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
+from birthmark.predictor.image.cuts import plain_predicate
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
-from birthmark.predictor.image.format import Scoring, at_point, compile_image, predict
+from birthmark.predictor.image.format import Scoring, at_point, compile_image, plain_image, predict
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
@@ -30,14 +31,7 @@ from birthmark.predictor.predicates.predicate import Subject
 from birthmark.predictor.trained import TrainedModel
 from birthmark_native import BM_PREDICATE_ENTRY, Answerer, Image, Tally
 from tests.layout_hint.laid import STEPS_AT, declared, sealed
-from tests.layout_hint.made import (
-    CREATES,
-    made,
-    plain_image,
-    plain_predicate,
-    rust_answers,
-    some_creates,
-)
+from tests.layout_hint.made import CREATES, made, rust_answers, some_creates
 
 POINTS = ("accurate", "bounded")
 
