@@ -297,15 +297,13 @@ bm_steps(const void *image)
 	return (bm_u32((const uint8_t *)image + BM_AT_STEPS));
 }
 
-/* The least score of predicate i that is a yes, at the image's point. */
-static inline uint32_t
-bm_cut(const void *image, uint32_t i, uint32_t scope)
+/* The cuts of predicate i at the image's operating point; the first is yes. */
+static inline const uint8_t *
+bm_cuts(const void *image, uint32_t i, uint32_t scope)
 {
-	const uint8_t *cuts = bm_predicate(image, i) + BM_KEY_ENTRY +
-	    BM_SCOPE_ENTRY * (size_t)scope + BM_LEVELS_ENTRY;
-
-	return (bm_u16(cuts + BM_CUTS_ENTRY *
-	    (size_t)bm_u32((const uint8_t *)image + BM_AT_POINT)));
+	return (bm_predicate(image, i) + BM_KEY_ENTRY +
+	    BM_SCOPE_ENTRY * (size_t)scope + BM_LEVELS_ENTRY +
+	    BM_CUTS_ENTRY * (size_t)bm_u32((const uint8_t *)image + BM_AT_POINT));
 }
 
 /* Whether predicate i abstains: its answer is always no. */
@@ -315,7 +313,7 @@ bm_abstains(const void *image, uint32_t i)
 	uint32_t scope;
 
 	for (scope = 0; scope < BM_SCOPES; scope++)
-		if (bm_cut(image, i, scope) != BM_NEVER)
+		if (bm_u16(bm_cuts(image, i, scope)) != BM_NEVER)
 			return (0);
 	return (1);
 }
@@ -560,20 +558,32 @@ bm_match_all(struct bm_rules *rules, const uint8_t *name, size_t len)
 	bm_match(rules, BM_WHOLE, whole, name, len);
 }
 
-/* The score of predicate i, with the places in order. */
+/* Leaves only rows that were found, in the order of places: how many. */
 static inline uint32_t
-bm_rules_score(const struct bm_rules *rules, const uint8_t *order, uint32_t i)
+bm_sort_found(struct bm_rules *rules, const uint8_t *order)
+{
+	const uint8_t *found[BM_PLACES];
+	uint32_t i, count = 0;
+
+	for (i = 0; i < BM_PLACES; i++)
+		if (rules->found[order[i]] != NULL)
+			found[count++] = rules->found[order[i]];
+	for (i = 0; i < count; i++)
+		rules->found[i] = found[i];
+	return (count);
+}
+
+/* The score of predicate i by the first count rows. */
+static inline uint32_t
+bm_rules_score(const struct bm_rules *rules, uint32_t count, uint32_t i)
 {
 	uint32_t k, least, most, score = 0, ceiling = 255;
-	const uint8_t *row;
 
-	for (k = 0; k < BM_PLACES; k++) {
-		row = rules->found[order[k]];
-		if (row == NULL)
-			continue;
-		most = row[rules->predicates + i];
+	for (k = 0; k < count; k++) {
+		most = rules->found[k][rules->predicates + i];
 		ceiling = most < ceiling ? most : ceiling;
-		least = row[i] < ceiling ? row[i] : ceiling;
+		least = rules->found[k][i];
+		least = least < ceiling ? least : ceiling;
 		score = least > score ? least : score;
 	}
 	return (score);
@@ -584,7 +594,7 @@ bm_score_rules(const uint8_t *image, const uint8_t *p,
     const struct bm_create *create, const struct bm_masked_scores *out)
 {
 	struct bm_rules rules;
-	uint32_t i;
+	uint32_t i, count;
 
 	rules.dictionary = bm_dictionary_at(image, p);
 	rules.rows = image + bm_u32(p + 36);
@@ -596,8 +606,9 @@ bm_score_rules(const uint8_t *image, const uint8_t *p,
 		    create->name_len);
 	bm_match(&rules, BM_ANY, BM_HASH_BASIS ^ rules.dictionary.seed,
 	    rules.dictionary.text, 0);
+	count = bm_sort_found(&rules, p + 40);
 	for (i = 0; i < rules.predicates; i++)
-		bm_raise(out, i, bm_rules_score(&rules, p + 40, i));
+		bm_raise(out, i, bm_rules_score(&rules, count, i));
 }
 
 /*
@@ -1082,11 +1093,12 @@ bm_score(const void *image, const struct bm_create *create,
 {
 	const uint8_t *base = (const uint8_t *)image;
 	const uint8_t *section = base + BM_HEADER_SIZE;
-	uint32_t i, words = (bm_predicates(image) + 63) / 64;
+	uint32_t i, predicates = bm_predicates(image);
+	uint32_t words = (predicates + 63) / 64;
 	size_t scope = bm_history_scope_of(create);
 	struct bm_masked_scores out;
 
-	for (i = 0; i < BM_PREDICATES_MAX; i++)
+	for (i = 0; i < predicates; i++)
 		scores->of[i] = 0;
 	out.scores = scores;
 	for (i = bm_u32(base + BM_AT_SECTIONS); i > 0; i--) {
@@ -1104,14 +1116,14 @@ bm_lookup(const void *image, const struct bm_create *create,
     struct bm_answers *answers)
 {
 	uint32_t i, predicates = bm_predicates(image);
-	uint32_t scope = bm_history_scope_of(create);
+	const uint8_t *cuts = bm_cuts(image, 0, bm_history_scope_of(create));
 	struct bm_scores scores;
 
 	bm_score(image, create, &scores);
 	bm_clear(answers);
 	BM_STEP(predicates);
-	for (i = 0; i < predicates; i++)
-		bm_set(answers, i, scores.of[i] >= bm_cut(image, i, scope));
+	for (i = 0; i < predicates; i++, cuts += BM_PREDICATE_ENTRY)
+		bm_set(answers, i, scores.of[i] >= bm_u16(cuts));
 }
 
 /*

@@ -82,6 +82,7 @@ answer(const uint8_t *image, uint32_t known, const char *what)
 	bm_lookup(image, &create, &answers);
 	if (strcmp(what, "steps") == 0)
 		write_u64(walked);
+	memset(&scores, 0, sizeof(scores));
 	bm_score(image, &create, &scores);
 	if (strcmp(what, "scores") == 0)
 		write_scores(&scores);
