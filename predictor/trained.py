@@ -26,7 +26,7 @@ from birthmark.predictor.heat import Heat, directories
 from birthmark.predictor.labels import births, tally
 from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.estimators.estimator import Estimator, estimators_of, from_json
-from birthmark.predictor.models.kinds import BEST, KINDS, SERVING, Kind
+from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.model_set import (
     Answer,
     ModelSet,
@@ -403,12 +403,7 @@ def refuse_other_release(directory: Path) -> None:
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
     """Return empty sets of models by kind, and, if there are several, the best models of them."""
     sets = {kind: _set_of(kind)() for kind in kinds}
-    return sets, BestModels(_candidates(sets)) if len(sets) > 1 else None
-
-
-def _candidates(sets: Mapping[str, ModelSet[Any]]) -> dict[str, ModelSet[Any]]:
-    """Return the sets that ``best`` is chosen from: those of the kinds that serve, if any."""
-    return {kind: sets[kind] for kind in SERVING if kind in sets} or dict(sets)
+    return sets, BestModels(dict(sets)) if len(sets) > 1 else None
 
 
 _Best = tuple[Mapping[str, Choice], Any]

@@ -17,10 +17,6 @@ KINDS: Mapping[str, ModelKind] = {
 BEST = "best"
 """The best of them for each predicate and history scope (``models.best``)."""
 
-SERVING = ("rules", "forest")
-"""The kinds that ``BEST`` is chosen from, if they are trained. The others are for comparison: where
-they err less, it is by little."""
-
 if TYPE_CHECKING:
     Kind = str
     Learning = str

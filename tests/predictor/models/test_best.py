@@ -253,12 +253,3 @@ def test_of_a_model_with_other_kinds_at_each_point_those_at_the_bounded_one_answ
     loaded = TrainedModel.load(unpack(tmp_path))
     for point in POINTS:
         assert loaded.predict(creates, BEST, point) == model.predict(creates, BEST, point)
-
-
-def test_it_is_chosen_among_the_kinds_that_serve(model: TrainedModel) -> None:
-    operations = pq.read_table(DAYS[0]).slice(0, 4_000)
-    files, names = lives.tables(operations.to_batches())
-    trained = TrainedModel(trees=2, rounds=2).train(files, names, [BUILT_IN["lock"]], KINDS)
-    assert trained.of_kind(BEST).by_kind().keys() == {"rules", "forest"}
-    trained = TrainedModel().train(files, names, [BUILT_IN["lock"]], ("name", "able"))
-    assert trained.of_kind(BEST).by_kind().keys() == {"name", "able"}

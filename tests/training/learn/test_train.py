@@ -71,10 +71,9 @@ def test_the_kind_serves_that_errs_least_on_files_held_out(by_owner: Lives) -> N
     errors = manifest["held_out_errors"]
     assert errors["name"] >= 50
     assert errors["rules"] >= 50
-    assert errors["able"] == 0, "it is for comparison, and does not serve"
-    assert errors["best"] == errors["forest"] < 50
+    assert errors["able"] == errors["best"] == 0
     assert manifest["serve"] == "best"
-    assert manifest["kinds"]["accurate"] == {"size=zero": dict.fromkeys(HISTORY_SCOPES, "forest")}
+    assert manifest["kinds"]["accurate"] == {"size=zero": dict.fromkeys(HISTORY_SCOPES, "able")}
     other = train(by_owner, settings.model_copy(update={"serve": "name"}), EMPTY)[1]
     assert other["serve"] == "name"
     assert other["kinds"] == manifest["kinds"]
@@ -85,8 +84,8 @@ def test_where_all_abstain_what_is_best_at_the_other_point_answers(by_owner: Liv
     settings = Settings(trees=4, rounds=2)
     _, abstaining = train(by_owner, settings, EMPTY)
     assert abstaining["held_out_errors"] == dict.fromkeys((*KINDS, BEST), 50)
-    forest = {"size=zero": dict.fromkeys(HISTORY_SCOPES, "forest")}
-    assert abstaining["kinds"] == {"accurate": forest, "bounded": forest}
+    able = {"size=zero": dict.fromkeys(HISTORY_SCOPES, "able")}
+    assert abstaining["kinds"] == {"accurate": able, "bounded": able}
 
 
 def test_rules_serve_where_nothing_tells_which_kind_is_best(by_owner: Lives) -> None:
