@@ -71,10 +71,9 @@
 #define	BM_AT_GROUP_ROWS	44U	/* offset of the groups */
 #define	BM_HEADER_SIZE		48U	/* bytes; then the directory of sections */
 #define	BM_SECTION_ENTRY	16U	/* bytes: kind, offset, offset of masks, zero */
-#define	BM_PREDICATE_ENTRY	104U	/* bytes: offset and length of the key, zero, scopes */
-#define	BM_KEY_ENTRY		8U	/* bytes before the scopes of a predicate */
-#define	BM_SCOPE_ENTRY		24U	/* bytes: offset and number of levels, cuts */
-#define	BM_CUTS_ENTRY		8U	/* bytes: yes, sure, no, implied */
+#define	BM_PREDICATE_ENTRY	136U	/* bytes: offset and length of the key, zero, meanings */
+#define	BM_KEY_ENTRY		8U	/* bytes before the meanings of a predicate */
+#define	BM_MEANING_ENTRY	16U	/* bytes: of each scope and point, offset and number of levels, yes, sure, no, implied */
 #define	BM_LEVEL_ENTRY		4U	/* bytes: least score, probability */
 #define	BM_GROUP_ENTRY		16U	/* bytes: predicates, assignments */
 
@@ -242,7 +241,7 @@ struct bm_scores {
  * Reading.
  */
 
-#define	BM_LEVELS_ENTRY	8U	/* bytes of a scope before its cuts */
+#define	BM_LEVELS_ENTRY	8U	/* bytes of a meaning before its cuts */
 
 static inline uint32_t
 bm_u16(const uint8_t *p)
@@ -297,13 +296,20 @@ bm_steps(const void *image)
 	return (bm_u32((const uint8_t *)image + BM_AT_STEPS));
 }
 
+/* The place of a history scope at the image's operating point. */
+static inline size_t
+bm_at_point(const void *image, uint32_t scope)
+{
+	return (BM_POINTS * (size_t)scope +
+	    bm_u32((const uint8_t *)image + BM_AT_POINT));
+}
+
 /* The cuts of predicate i at the image's operating point; the first is yes. */
 static inline const uint8_t *
 bm_cuts(const void *image, uint32_t i, uint32_t scope)
 {
 	return (bm_predicate(image, i) + BM_KEY_ENTRY +
-	    BM_SCOPE_ENTRY * (size_t)scope + BM_LEVELS_ENTRY +
-	    BM_CUTS_ENTRY * (size_t)bm_u32((const uint8_t *)image + BM_AT_POINT));
+	    BM_MEANING_ENTRY * bm_at_point(image, scope) + BM_LEVELS_ENTRY);
 }
 
 /* Whether predicate i abstains: its answer is always no. */
@@ -1095,7 +1101,7 @@ bm_score(const void *image, const struct bm_create *create,
 	const uint8_t *section = base + BM_HEADER_SIZE;
 	uint32_t i, predicates = bm_predicates(image);
 	uint32_t words = (predicates + 63) / 64;
-	size_t scope = bm_history_scope_of(create);
+	size_t place = bm_at_point(image, bm_history_scope_of(create));
 	struct bm_masked_scores out;
 
 	for (i = 0; i < predicates; i++)
@@ -1103,7 +1109,7 @@ bm_score(const void *image, const struct bm_create *create,
 	out.scores = scores;
 	for (i = bm_u32(base + BM_AT_SECTIONS); i > 0; i--) {
 		BM_STEP(1);
-		out.mask = base + bm_u32(section + 8) + 8 * words * scope;
+		out.mask = base + bm_u32(section + 8) + 8 * words * place;
 		if (bm_has_bit(out.mask, words))
 			bm_score_section(base, section, create, &out);
 		section += BM_SECTION_ENTRY;
@@ -1214,16 +1220,15 @@ bm_check_levels(struct bm_image *image, uint32_t offset, uint32_t count)
 	return (1);
 }
 
-/* The levels and cuts of a predicate, scope by scope. */
+/* The levels and cuts of a predicate, for each scope and point. */
 static inline int
-bm_check_scopes(struct bm_image *image, const uint8_t *scope)
+bm_check_meanings(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i;
 
-	for (i = 0; i < BM_SCOPES; i++, scope += BM_SCOPE_ENTRY)
-		if (!bm_check_levels(image, bm_u32(scope), bm_u32(scope + 4)) ||
-		    bm_u16(scope + BM_LEVELS_ENTRY + 6) > 3 ||
-		    bm_u16(scope + BM_LEVELS_ENTRY + BM_CUTS_ENTRY + 6) > 3)
+	for (i = 0; i < BM_SCOPES * BM_POINTS; i++, p += BM_MEANING_ENTRY)
+		if (!bm_check_levels(image, bm_u32(p), bm_u32(p + 4)) ||
+		    bm_u16(p + BM_LEVELS_ENTRY + 6) > 3)
 			return (0);
 	return (1);
 }
@@ -1243,7 +1248,7 @@ bm_check_predicates(struct bm_image *image)
 	for (i = 0; i < image->predicates; i++, p += BM_PREDICATE_ENTRY)
 		if (!bm_inside(image, bm_u32(p), bm_u16(p + 4), 1, 1) ||
 		    bm_u16(p + 6) != 0 ||
-		    !bm_check_scopes(image, p + BM_KEY_ENTRY))
+		    !bm_check_meanings(image, p + BM_KEY_ENTRY))
 			return (0);
 	return (1);
 }
@@ -1616,8 +1621,8 @@ bm_check_section(struct bm_image *image, const uint8_t *section)
 	p = bm_array(image, bm_u32(section + 4), 1, head, 8);
 	image->steps++;		/* a mask */
 	if (p == NULL || bm_u32(section + 12) != 0 ||
-	    !bm_check_masks(image, bm_u32(section + 8), BM_SCOPES,
-	    image->predicates))
+	    !bm_check_masks(image, bm_u32(section + 8),
+	    BM_SCOPES * BM_POINTS, image->predicates))
 		return (0);
 	switch (kind) {
 	case BM_SECTION_RULES:

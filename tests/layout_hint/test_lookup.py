@@ -22,9 +22,16 @@ from birthmark.features import from_requests
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
-from birthmark.predictor.answers.point import POINTS
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
 from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning, plain_predicate
-from birthmark.predictor.image.format import Scoring, at_point, compile_image, plain_image, predict
+from birthmark.predictor.image.format import (
+    Scoring,
+    always,
+    at_point,
+    compile_image,
+    plain_image,
+    predict,
+)
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
@@ -315,10 +322,12 @@ def scoped_creates() -> pa.Table:
 
 def test_a_section_that_counts_for_nothing_at_a_scope_is_not_walked(lookup, tmp_path):
     rules = RulesSection([ImageRule("a", "any", b"", 9), ImageRule("b", "any", b"", 7)])
-    counts = [["a", "b"], ["b"], [], ["a"]]
+    counts = [{BOUNDED: keys, ACCURATE: ["b"]} for keys in (["a", "b"], ["b"], [], ["a"])]
     image = compile_image([plain_predicate(key) for key in "ab"], [Scoring(rules, counts)])
     scores = lookup.scores(image, scoped_creates(), tmp_path).tolist()
     assert scores == [[9, 7], [0, 7], [0, 0], [9, 0]]
+    accurate = lookup.scores(at_point(image, ACCURATE), scoped_creates(), tmp_path).tolist()
+    assert accurate == [[0, 7]] * 4
     steps = lookup.steps(image, scoped_creates(), tmp_path)
     assert steps[2] == 3 < min(steps[:2] + steps[3:]), "a mask and two cuts"
 
@@ -326,10 +335,10 @@ def test_a_section_that_counts_for_nothing_at_a_scope_is_not_walked(lookup, tmp_
 def test_the_cut_of_the_point_and_the_scope_makes_the_answer(lookup, tmp_path):
     rules = RulesSection([ImageRule("a", "any", b"", 9)])
     meanings = [
-        Meaning({"accurate": Cuts(accurate), "bounded": Cuts(bounded)})
+        {ACCURATE: Meaning(Cuts(accurate)), BOUNDED: Meaning(Cuts(bounded))}
         for accurate, bounded in ((9, 10), (8, 9), (10, 0), (9, 2**16 - 1))
     ]
-    scoring = Scoring(rules, [["a"]] * len(HISTORY_SCOPES))
+    scoring = Scoring(rules, always(["a"]))
     image = compile_image([ImagePredicate("a", meanings)], [scoring])
     for point, expected in (("accurate", [1, 1, 0, 1]), ("bounded", [0, 1, 1, 0])):
         answers = lookup.answers(at_point(image, point), scoped_creates(), tmp_path)
@@ -368,8 +377,8 @@ def test_distinguishes_an_image_of_an_older_version_from_a_damaged_one(lookup):
 
 def test_the_predicates_of_an_image_can_be_read_in_c(lookup, tmp_path):
     image = tmp_path / "image"
-    never = Meaning()
-    accurate, bounded = (Meaning({point: Cuts(yes=1)}) for point in POINTS)
+    never: dict[Point, Meaning] = {}
+    accurate, bounded = ({point: Meaning(Cuts(yes=1))} for point in POINTS)
     meanings = {
         "a": [bounded] * 4,
         "name:lock": [never] * 4,
