@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.data.schema import TIME
@@ -339,18 +340,24 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
         row, scope = row_of(create, features, tables), scope_index(create["history"] or b"")
         answers = set()
         for group in groups:
-            sums = np.zeros(group.columns, np.int64)
-            for tree in group.trees:
-                node = 0
-                while node < len(tree.feature):
-                    right = row[tree.feature[node]] > tree.threshold[node]
-                    node = tree.children[node, int(right)]
-                sums += tree.scores[node - len(tree.feature)]
+            sums = sums_of(group, row)
             outputs = group.outputs.items()
             answers |= {key for key, o in outputs if sums[o.column] >= o.thresholds[scope]}
         return answers
 
     return ForestSection(features, tables, groups), yes
+
+
+def sums_of(group: Group, row: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the sums of the scores of a row's leaves, tree by tree."""
+    sums = np.zeros(group.columns, np.int64)
+    for tree in group.trees:
+        node = 0
+        while node < len(tree.feature):
+            right = row[tree.feature[node]] > tree.threshold[node]
+            node = tree.children[node, int(right)]
+        sums += tree.scores[node - len(tree.feature)]
+    return sums
 
 
 def made_scoped(random_: random.Random, keys: Sequence[str]) -> tuple[Section, Any]:

@@ -21,6 +21,7 @@ from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
+from birthmark.predictor.image.forest import Feature, ForestSection, Group, Output
 from birthmark.predictor.image.format import compile_image, predict
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
@@ -28,10 +29,19 @@ from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import KINDS
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel
-from birthmark_native import Image
+from birthmark_native import BM_SCOPES, Image
 from tests import needs
 from tests.layout_hint import laid
-from tests.layout_hint.made import CREATES, Lookup, made, some_creates
+from tests.layout_hint.made import (
+    CREATES,
+    HISTORY,
+    Lookup,
+    made,
+    made_byte_tree,
+    row_of,
+    some_creates,
+    sums_of,
+)
 
 DRIVER = Path(__file__).with_name("lookup.c")
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -145,6 +155,31 @@ def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_the_c_lookup_answers_as_the_model_that_the_image_was_made_of(seed, lookup, tmp_path):
     agree(lookup, made(seed), seed, tmp_path)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 8, 9, 20])
+def test_the_sums_of_any_number_of_trees_are_those_of_a_simple_walk(columns, lookup, tmp_path):
+    random_ = random.Random(columns)
+    creates = some_creates(random_, 40)
+    table = pa.Table.from_pylist(creates, schema=CREATES)
+    features = [Feature("history", byte) for byte in range(HISTORY)]
+    rows = [row_of(create, features, []) for create in creates]
+    for count in (1, 7, 8, 9, 30, 92, 256):
+        trees = [made_byte_tree(random_, len(features), columns) for _ in range(count)]
+        sums = np.array([sums_of(Group(columns, {}, trees), row) for row in rows])
+        limits = {
+            f"{column} {more}": (column, more) for column in range(columns) for more in (0, 1)
+        }
+        first = {key: int(sums[0, column]) + more for key, (column, more) in limits.items()}
+        outputs = {
+            key: Output(column, (first[key],) * BM_SCOPES) for key, (column, _) in limits.items()
+        }
+        section = ForestSection(features, [], [Group(columns, outputs, trees)])
+        image = compile_image(list(limits), [section])
+        expected = [[own[o.column] >= o.thresholds[0] for o in outputs.values()] for own in sums]
+        assert np.array_equal(lookup.answers(image, table, tmp_path), expected)
+        answers = predict(Image(image), table).values()
+        assert np.array_equal(np.transpose([answer.to_pylist() for answer in answers]), expected)
 
 
 def test_every_flipped_bit_and_every_missing_byte_is_refused(lookup):
