@@ -930,8 +930,12 @@ bm_go_on(const uint8_t *nodes, const uint8_t *row, uint32_t *at)
 
 /*
  * The same in BM_ABREAST trees at once, to overlap their waiting for memory. It
- * is no loop, because GCC does not unroll one at -O2, and takes 1.5 times as long.
+ * is no loop, because GCC does not unroll one at -O2, and takes 1.5 times as
+ * long.
  */
+#if BM_ABREAST != 8
+#error "bm_go_on_abreast() walks eight trees"
+#endif
 static inline int
 bm_go_on_abreast(const uint8_t *nodes, const uint8_t *row, uint32_t *at)
 {
