@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.data.schema import TIME
@@ -370,17 +371,23 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
     def scores(create: Create) -> Scores:
         row, found = row_of(create, features, tables), {}
         for group in groups:
-            sums = np.zeros(group.columns, np.int64)
-            for tree in group.trees:
-                node = 0
-                while node < len(tree.feature):
-                    right = row[tree.feature[node]] > tree.threshold[node]
-                    node = tree.children[node, int(right)]
-                sums += tree.scores[node - len(tree.feature)]
+            sums = sums_of(group, row)
             found |= {key: int(sums[column]) for key, column in group.outputs.items()}
         return found
 
     return ForestSection(features, tables, groups), scores
+
+
+def sums_of(group: Group, row: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the sums of the scores of a row's leaves, tree by tree."""
+    sums = np.zeros(group.columns, np.int64)
+    for tree in group.trees:
+        node = 0
+        while node < len(tree.feature):
+            right = row[tree.feature[node]] > tree.threshold[node]
+            node = tree.children[node, int(right)]
+        sums += tree.scores[node - len(tree.feature)]
+    return sums
 
 
 MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}

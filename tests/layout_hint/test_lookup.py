@@ -24,6 +24,7 @@ from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
 from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
 from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning, plain_predicate
+from birthmark.predictor.image.forest import Feature, ForestSection, Group
 from birthmark.predictor.image.format import (
     Scoring,
     always,
@@ -48,7 +49,16 @@ from birthmark_native import (
 )
 from tests import needs
 from tests.layout_hint import laid
-from tests.layout_hint.made import CREATES, HISTORY, Lookup, made, some_creates
+from tests.layout_hint.made import (
+    CREATES,
+    HISTORY,
+    Lookup,
+    made,
+    made_byte_tree,
+    row_of,
+    some_creates,
+    sums_of,
+)
 
 DRIVER = Path(__file__).with_name("lookup.c")
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -166,6 +176,26 @@ def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_the_c_lookup_answers_as_the_model_that_the_image_was_made_of(seed, lookup, tmp_path):
     agree(lookup, made(seed), seed, tmp_path)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 8, 9, 20])
+def test_the_sums_of_any_number_of_trees_are_those_of_a_simple_walk(columns, lookup, tmp_path):
+    random_ = random.Random(columns)
+    creates = some_creates(random_, 40)
+    table = pa.Table.from_pylist(creates, schema=CREATES)
+    features = [Feature("history", byte) for byte in range(HISTORY)]
+    rows = [row_of(create, features, []) for create in creates]
+    for count in (1, 7, 8, 9, 30, 92, 256):
+        trees = [made_byte_tree(random_, len(features), columns) for _ in range(count)]
+        keys = [str(column) for column in range(columns)]
+        group = Group(columns, {key: int(key) for key in keys}, trees)
+        sums = np.array([sums_of(group, row) for row in rows])
+        cut = int(np.median(sums))
+        image = plain_image(keys, [ForestSection(features, [], [group])], cut)
+        assert lookup.scores(image, table, tmp_path).tolist() == sums.tolist()
+        found = predict(Image(image), table)
+        for key in keys:
+            assert found[key].to_pylist() == (sums[:, int(key)] >= cut).tolist()
 
 
 def test_every_flipped_bit_and_every_missing_byte_is_refused(lookup):
