@@ -1,9 +1,9 @@
 """Cost of a lookup in a compiled image: one create in C, and tables of them from Python.
 
-    python -m benchmarks.lookup --train DAY --test DAY [--kinds KIND...] [--rounds 10] [--json OUT]
+    python -m benchmarks.lookup --train DAY... --test DAY [--kinds KIND...] [--json OUT]
 
-A day is a trace or an ingested dataset. Models are trained on the one and compiled; the creates of
-the other are asked, all predicates at once, in C (``lookup.c`` beside this: call by call, with what
+A day is a trace or an ingested dataset. Models are trained on some and compiled; the creates of
+another are asked, all predicates at once, in C (``lookup.c`` beside this: call by call, with what
 the timer itself takes separate and included; and in a stream, by the whole), and a table of them
 in Rust from Python, by the wall clock and by what two processors would do by the CPU time. The peer
 is LightGBM (100 trees of 63 leaves, mode, owner and pieces of the name as native categories),
@@ -136,11 +136,13 @@ def lightgbm_single(train: pa.Table, labels: pa.Array, test: pa.Table) -> dict[s
 
 def measure(args: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     """Return a row of figures for each kind of models, and for the peer."""
-    train, test = (
-        dataset(day, scratch / f"day{n}") for n, day in enumerate((args.train, args.test))
+    *train, test = (
+        dataset(day, scratch / f"day{n}") for n, day in enumerate((*args.train, args.test))
     )
-    files = read_files(train)
-    model = TrainedModel().train(files, read_names(train), kinds=args.kinds)
+    files, names = (
+        pa.concat_tables(map(read, train)).unify_dictionaries() for read in (read_files, read_names)
+    )
+    model = TrainedModel().train(files, names, kinds=args.kinds)
     creates = model.creates("file", births(read_files(test)))
     program, asked = scratch / "lookup", scratch / "creates"
     source = Path(__file__).with_name("lookup.c")
@@ -181,7 +183,7 @@ def show(rows: list[dict[str, Any]]) -> None:
 def main() -> None:
     """Measure, print, and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--train", type=Path, required=True)
+    parser.add_argument("--train", type=Path, nargs="+", required=True)
     parser.add_argument("--test", type=Path, required=True)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
     parser.add_argument("--rounds", type=int, default=10)

@@ -32,7 +32,7 @@ from birthmark.predictor.image import steps
 from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
-from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image
+from birthmark.predictor.image.format import Scoring, Section, Writer, always, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 
 HEIGHT, FEATURES, MODE, LEAF = 255, 256, 3, 255
@@ -120,9 +120,9 @@ def worst() -> Iterator[tuple[str, list[str], list[Section]]]:
 
 def image_of(keys: list[str], sections: list[Section]) -> bytes:
     """Return the image in which all sections count everywhere."""
-    meaning, counts = Meaning({BOUNDED: Cuts(yes=1)}), [keys] * len(HISTORY_SCOPES)
+    meaning = {BOUNDED: Meaning(Cuts(yes=1))}
     predicates = [ImagePredicate(key, [meaning] * len(HISTORY_SCOPES)) for key in keys]
-    return compile_image(predicates, [Scoring(section, counts) for section in sections])
+    return compile_image(predicates, [Scoring(section, always(keys)) for section in sections])
 
 
 def measure(rounds: int, scratch: Path) -> list[dict[str, Any]]:

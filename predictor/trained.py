@@ -18,7 +18,7 @@ from birthmark.predictor.allocation import hot_name as hint_models
 from birthmark.predictor.answers import certainty
 from birthmark.predictor.answers.certainty import ThreeWayAnswer
 from birthmark.predictor.answers.operating_points import Scores
-from birthmark.predictor.answers.point import ACCURATE, BOUNDED, Point
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
 from birthmark.predictor.fit.calibration import Holdout, points_from_json
 from birthmark.predictor.fit.learning import Learner, LocalLearner, TrainingSet
 from birthmark.predictor.fit.thresholds import Limits
@@ -41,7 +41,7 @@ from birthmark.predictor.saved_images import kind_of_images
 
 _FORMAT = 5
 _READABLE = (4, 5)
-"""The formats that are read: one kind at each operating point, and one at both."""
+"""The formats that are read: with its parts as files, and in an archive."""
 _FILE = "model.json"
 _CREATES: Mapping[str, Callable[[pa.Table], pa.Table]] = {
     "file": from_files,
@@ -229,7 +229,7 @@ class TrainedModel:
         ``keys`` (None: all) and ``creates`` are as in ``predict``; predicates ``abstaining`` are
         never a yes.
         """
-        models = self.of_kind(kind)
+        models = self.of_kind(kind).at(point)
         scores = models.scores(creates, keys)
         scope = history_scope_by_predicate(creates, scores)
         return certainty.answer_by_scope(
@@ -334,12 +334,9 @@ class TrainedModel:
             model.tallies = {key: dict(content["tallies"][key]) for key in model.predicates}
             model.estimators = _read_estimators(content.get("estimators", []))
             saved_kinds: list[str] = content["kinds"]
-            chosen, hinted_chosen = (
-                _read_best(content.get(name, {})) for name in ("best", "best_hints")
-            )
-            needed = _needed_kinds(
-                saved_kinds, only, [*chosen[0].values(), *hinted_chosen[0].values()]
-            )
+            best, hinted_best = content.get("best", {}), content.get("best_hints", {})
+            needed = _needed_kinds(saved_kinds, only, [*best.values(), *hinted_best.values()])
+            chosen, hinted_chosen = _read_best(best), _read_best(hinted_best)
             kinds = {kind: _set_of(kind) for kind in saved_kinds if kind in needed}
             if estimators and only is None:
                 kinds |= {kind: _estimator_set(e) for kind, e in model.estimators.items()}
@@ -403,48 +400,55 @@ def refuse_other_release(directory: Path) -> None:
 def _sets(kinds: Iterable[str]) -> tuple[dict[str, ModelSet[Any]], BestModels | None]:
     """Return empty sets of models by kind, and, if there are several, the best models of them."""
     sets = {kind: _set_of(kind)() for kind in kinds}
-    return sets, BestModels(dict(sets)) if len(sets) > 1 else None
+    copy = dict(sets)
+    return sets, BestModels(copy, BestModels(copy)) if len(sets) > 1 else None
 
 
-_Best = tuple[Mapping[str, Choice], Any]
-"""The chosen kinds, by key, and their operating points."""
+_Best = Mapping[Point, tuple[Mapping[str, Choice], Any]]
+"""By point: the chosen kinds, by key, and their operating points."""
 
 
 def _best(sets: Mapping[str, ModelSet[Any]]) -> dict[str, Any]:
-    """Return the best kinds, if they were chosen, for JSON."""
+    """Return the best kinds at each point, if they were chosen, for JSON."""
     best = sets.get(BEST)
     if not isinstance(best, BestModels):
         return {}
-    return {"choices": best.choices, "points": _points_of(best)}
+    return {
+        point: {"choices": best.at(point).choices, "points": _points_of(best.at(point))}
+        for point in POINTS
+    }
 
 
-def _read_best(saved: Mapping[str, Any]) -> _Best:
-    """Read what ``_best`` wrote; raise ``ValueError``, ``TypeError`` or ``KeyError`` otherwise.
-
-    Earlier releases chose for each operating point: then the kinds at ``bounded`` answer.
-    """
-    content = {**saved}
-    content = content.get(BOUNDED, content)
-    return dict(content.get("choices", {})), points_from_json(content.get("points", {}))
+def _read_best(saved: Mapping[Point, Any]) -> _Best:
+    """Read what ``_best`` wrote; raise ``ValueError``, ``TypeError`` or ``KeyError`` otherwise."""
+    return {
+        point: (dict(at_point["choices"]), points_from_json(at_point["points"]))
+        for point, at_point in dict(saved).items()
+    }
 
 
-def _needed_kinds(saved: Sequence[str], only: str | None, choices: Iterable[Choice]) -> set[str]:
+def _needed_kinds(
+    saved: Sequence[str], only: str | None, best: Iterable[Mapping[str, Any]]
+) -> set[str]:
     """Return the kinds that ``only`` needs for its answers."""
     if only is not None and only in saved:
         return {only}
+    choices = (choice for at_point in best for choice in at_point["choices"].values())
     chosen = {kind for choice in choices for kind in choice.values()}
     return chosen if only == BEST and chosen else set(saved)
 
 
 def _add_loaded(sets: dict[str, ModelSet[Any]], chosen: _Best) -> None:
     """Add the best of ``sets`` to them, if any were chosen."""
-    choices, points = chosen
-    if not choices:
+    if not chosen:
         return
-    best = BestModels({kind: models for kind, models in sets.items() if kind in KINDS})
-    for key, choice in choices.items():
-        best.choose(key, choice)
-    best.points = points
+    built_in = {kind: models for kind, models in sets.items() if kind in KINDS}
+    best = BestModels(built_in, BestModels(built_in))
+    for point in POINTS:
+        choices, points = chosen[point]
+        for key, choice in choices.items():
+            best.at(point).choose(key, choice)
+        best.at(point).points = points
     sets[BEST] = best
 
 
@@ -462,8 +466,10 @@ def _points_of(models: ModelSet[Any]) -> dict[HistoryScope, Any]:
 
 def _order(models: ModelSet[Any], keys: Iterable[str]) -> None:
     """Put models in the order of the predicates, so that equal ones make equal images."""
-    for key in keys:
-        models[key] = models.pop(key)
+    for point in POINTS:
+        at_point = models.at(point)
+        for key in keys:
+            at_point[key] = at_point.pop(key)
 
 
 def _by_key(predicates: Iterable[Predicate]) -> dict[str, Predicate]:

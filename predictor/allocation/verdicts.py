@@ -14,13 +14,12 @@ from birthmark.data.common.durations import HOUR
 from birthmark.data.common.sizes import size
 from birthmark.data.schema import filled
 from birthmark.features import CREATES
-from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.hot_name import HOT_NAME
 from birthmark.predictor.allocation.image_places import rules_of, tree_of
 from birthmark.predictor.answers.point import BOUNDED, Point
 from birthmark.predictor.heat import Heat
 from birthmark.predictor.image.cuts import NEVER, plain_predicate
-from birthmark.predictor.image.format import Image, Scoring, compile_image, predict
+from birthmark.predictor.image.format import Image, Scoring, always, compile_image, predict
 from birthmark.predictor.image.rules import RulesSection
 from birthmark.predictor.image.trees import TreesSection
 from birthmark.predictor.models.compile import predicates_of, sections_of
@@ -111,10 +110,10 @@ def hint_image(
     places = [place for place in places if place[0] not in abstaining]
     rules = RulesSection([rule for place in places for rule in rules_of(*place)])
     trees = TreesSection([tree_of(*place) for place in places])
-    counts = [[key for key, *_ in places]] * len(HISTORY_SCOPES)
-    sections += [Scoring(section, counts) for section in (rules, trees)]
+    keys = [key for key, *_ in places]
+    sections += [Scoring(section, always(keys)) for section in (rules, trees)]
     predicates = [
-        plain_predicate(key, 1 if key in counts[0] else NEVER) for key in HINTS if key != HOT_NAME
+        plain_predicate(key, 1 if key in keys else NEVER) for key in HINTS if key != HOT_NAME
     ]
     predicates += predicates_of(models, [HOT_NAME], abstaining)
     predicates.sort(key=lambda predicate: HINTS.index(predicate.key))

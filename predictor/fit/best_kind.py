@@ -5,11 +5,11 @@ has one kind that is best over all its predicates, both points and all history s
 (``features.history_scope.HISTORY_SCOPES``), each with equal weight: at training time it is unknown
 what clients will know. A kind without history errs equally often at each scope.
 
-For a predicate and scope another kind is chosen only if it errs significantly less over both
-points, by a paired t-test over the folds, which are long periods (or over the blocks of time, if
-there is one fold). Small differences do not persist to the next day. On captured days (selected on
-the first, tested on the second) the kind with the fewest errors for each predicate and scope erred
-more often than this selection does, and so did a test over the many blocks of time.
+For a predicate, scope and point another kind is chosen only if it errs significantly less, by a
+paired t-test over the folds, which are long periods (or over the blocks of time, if there is one
+fold). Small differences do not persist to the next day. On captured days (selected on the first,
+tested on the second) the kind with the fewest errors for each predicate and scope erred more often
+than this selection does, and so did a test over the many blocks of time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def held_out_errors(
     selected = None if keys is None else list(keys)
     for kind, own in models.items():
         points = (
-            own.point(key, scope)
+            own.at(point).point(key, scope)
             for key in (own if selected is None else selected)
             for scope in HISTORY_SCOPES
         )
@@ -78,11 +78,11 @@ class ModelSelection:
     labels: Mapping[str, pa.BooleanArray]
     fold_scores: Mapping[str, Sequence[ScoresByScope]]
 
-    @cached_property
-    def choices(self) -> dict[str, Choice]:
-        """By key the kind that answers, for each history scope."""
+    def choices(self, point: Point) -> dict[str, Choice]:
+        """Return by key the kind that answers at ``point``, for each history scope."""
+        best = self._best
         return {
-            key: {scope: self._kind(key, scope, self._best) for scope in HISTORY_SCOPES}
+            key: {scope: self._kind(key, scope, best, point) for scope in HISTORY_SCOPES}
             for key in self.labels
         }
 
@@ -93,34 +93,33 @@ class ModelSelection:
         errors = [held_out_errors(self.sets, point, self.labels) for point in POINTS]
         return best_kind({kind: sum(at[kind] for at in errors) for kind in errors[0]}, usual)
 
-    def scores(self, scope: HistoryScope) -> list[dict[str, Scores]]:
+    def scores(self, choices: Mapping[str, Choice], scope: HistoryScope) -> list[dict[str, Scores]]:
         """Return the scores of each fold by the kinds chosen for a history scope."""
         return [
             {
                 key: _at_scope(self.fold_scores[choice[scope]][number], scope)[key]
-                for key, choice in self.choices.items()
+                for key, choice in choices.items()
             }
             for number in self.holdout.folds
         ]
 
-    def _kind(self, key: str, scope: HistoryScope, best: str) -> str:
+    def _kind(self, key: str, scope: HistoryScope, best: str, point: Point) -> str:
         """Return the kind that errs least; ``best``, unless another is significantly better."""
         points = {kind: models.point(key, scope) for kind, models in self.sets.items()}
-        shares = {
-            kind: [share for point in POINTS if (share := own.errors_at(point)) is not None]
-            for kind, own in points.items()
+        errors = {
+            kind: share
+            for kind, operating in points.items()
+            if (share := operating.errors_at(point)) is not None
         }
-        errors = {kind: sum(own) for kind, own in shares.items() if len(own) == len(POINTS)}
         other = best_kind(errors, best)
         if other == best:
             return best
         right, usual = (
-            np.concatenate([self._right(key, kind, scope, points[kind].at(p)) for p in POINTS])
-            for kind in (other, best)
+            self._right(key, kind, scope, points[kind].at(point)) for kind in (other, best)
         )
         holdout = self.holdout
         together = (holdout.fold if holdout.crossed else holdout.block)[self._known(key)]
-        return other if surely_better(right, usual, np.tile(together, len(POINTS))) else best
+        return other if surely_better(right, usual, together) else best
 
     def _right(self, key: str, kind: str, scope: HistoryScope, threshold: float | None) -> Bools:
         """Return which births held out a kind answers correctly."""

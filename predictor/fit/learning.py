@@ -11,10 +11,11 @@ import pyarrow as pa
 from birthmark.data.common.arrays import Bools
 from birthmark.features.history_scope import HistoryScope, mask_history
 from birthmark.predictor.answers.operating_points import OperatingPoints
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.fit.best_kind import ModelSelection, ScoresByScope
 from birthmark.predictor.fit.calibration import Holdout
 from birthmark.predictor.fit.thresholds import Limits
-from birthmark.predictor.models.best import BestModels
+from birthmark.predictor.models.best import BestModels, Choice
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.assignments import Assignments
 
@@ -80,22 +81,24 @@ class TrainingSet:
         ``fold_scores`` has by kind the scores of each fold.
         """
         selection = ModelSelection(best.sets, self.holdout, self.labels, fold_scores)
-        for key, choice in selection.choices.items():
-            best.choose(key, choice)
-        for scope in self.scopes(best) if self.holdout.held.any() else ():
-            best.points.setdefault(scope, {}).update(self._points(selection, scope))
+        for point in POINTS:
+            models, choices = best.at(point), selection.choices(point)
+            for key, choice in choices.items():
+                models.choose(key, choice)
+            for scope in self.scopes(best) if self.holdout.held.any() else ():
+                points = self._points(selection, choices, scope)
+                models.points.setdefault(scope, {}).update(points)
 
     def _points(
-        self, selection: ModelSelection, scope: HistoryScope
+        self, selection: ModelSelection, choices: Mapping[str, Choice], scope: HistoryScope
     ) -> Mapping[str, OperatingPoints]:
         """Return the operating points of the kinds chosen for a history scope."""
         points = {
-            key: selection.sets[choice[scope]].point(key, scope)
-            for key, choice in selection.choices.items()
+            key: selection.sets[choice[scope]].point(key, scope) for key, choice in choices.items()
         }
         if self.assignments is None:
             return points
-        scores, limits = selection.scores(scope), Limits.of(self.parameters)
+        scores, limits = selection.scores(choices, scope), Limits.of(self.parameters)
         return self.holdout.with_implications(points, scores, self.labels, limits, self.assignments)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -33,6 +33,10 @@ class Cuts(NamedTuple):
     implied: int = NO_IMPLIED
 
 
+NO_YES = Cuts()
+"""Cuts that no score reaches."""
+
+
 class Level(NamedTuple):
     """The scores from ``least`` on, and the ``probability`` of a yes in ten-thousandths."""
 
@@ -42,9 +46,9 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Meaning:
-    """What scores mean at one history scope; without ``levels`` probabilities are unknown."""
+    """What scores mean at one history scope and point; without ``levels``, no probability."""
 
-    cuts: Mapping[Point, Cuts] = field(default_factory=dict)
+    cuts: Cuts = NO_YES
     levels: Sequence[Level] = ()
 
 
@@ -55,24 +59,28 @@ class _Writer(Protocol):
 
 @dataclass(frozen=True)
 class ImagePredicate:
-    """A predicate of an image; ``meanings`` are in the order of ``HISTORY_SCOPES``."""
+    """A predicate of an image.
+
+    ``meanings`` has one by point for each of ``HISTORY_SCOPES``; without any, no score is a yes.
+    """
 
     key: str
-    meanings: Sequence[Meaning]
+    meanings: Sequence[Mapping[Point, Meaning]]
 
     def row(self, writer: _Writer, text: int) -> bytes:
         """Add the levels; return the predicate's row. Its key is at the offset ``text``."""
         row = np.array([text], "<u4").tobytes()
         row += np.array([len(self.key.encode()), 0], "<u2").tobytes()
-        for meaning in self.meanings:
-            levels = np.array(meaning.levels, "<u2").tobytes()
-            row += np.array([writer.put(levels), len(meaning.levels)], "<u4").tobytes()
-            cuts = [meaning.cuts.get(point, Cuts()) for point in POINTS]
-            row += np.array(cuts, "<u2").tobytes()
+        for by_point in self.meanings:
+            for point in POINTS:
+                meaning = by_point.get(point, Meaning())
+                levels = np.array(meaning.levels, "<u2").reshape(-1, 2)
+                row += np.array([writer.put(levels.tobytes()), len(levels)], "<u4").tobytes()
+                row += np.array(meaning.cuts, "<u2").tobytes()
         return row
 
 
 def plain_predicate(key: str, cut: int = 1) -> ImagePredicate:
     """Return a predicate that is a yes from one cut on, at both points and all history scopes."""
-    cuts = {point: Cuts(yes=cut, sure=cut) for point in POINTS}
-    return ImagePredicate(key, [Meaning(cuts)] * len(HISTORY_SCOPES))
+    meaning = Meaning(Cuts(yes=cut, sure=cut))
+    return ImagePredicate(key, [dict.fromkeys(POINTS, meaning)] * len(HISTORY_SCOPES))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.predictor.answers.point import ACCURATE, BOUNDED, Point
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
 from birthmark.predictor.image.cuts import ImagePredicate, plain_predicate
 from birthmark.predictor.predicates.assignments import Assignments
 from birthmark_native import (
@@ -37,8 +37,8 @@ from birthmark_native import (
     Image,
 )
 
-__all__ = ["Image", "Section", "Writer", "at_point", "checksum", "compile_image", "is_older"]
-__all__ += ["plain_image", "predict"]
+__all__ = ["Image", "Section", "Writer", "always", "at_point", "checksum", "compile_image"]
+__all__ += ["is_older", "plain_image", "predict"]
 
 POINT_NUMBERS: Mapping[Point, int] = {ACCURATE: BM_ACCURATE, BOUNDED: BM_BOUNDED}
 """The numbers of the operating points in images."""
@@ -82,21 +82,31 @@ class Section(Protocol):
         """
 
 
+Counts = Sequence[Mapping[Point, Collection[str]]]
+"""By point, for each of ``HISTORY_SCOPES``, the keys for which a section's scores count."""
+
+
 @dataclass(frozen=True)
 class Scoring:
-    """A ``section``, and the keys for which its scores count at each of ``HISTORY_SCOPES``."""
+    """A ``section``, and the keys for which its scores count."""
 
     section: Section
-    counts: Sequence[Collection[str]]
+    counts: Counts
 
     def write(self, writer: Writer, places: Mapping[str, int]) -> tuple[int, int, int, int]:
         """Add the section; return its row of the directory."""
         offset = self.section.write(writer, places)
         size = 8 * -(-len(places) // 64)
-        masks = [sum(1 << places[key] for key in keys) for keys in self.counts]
+        keys = [by_point.get(point, ()) for by_point in self.counts for point in POINTS]
+        masks = [sum(1 << places[key] for key in own) for own in keys]
         table = b"".join(mask.to_bytes(size, "little") for mask in masks)
         writer.steps += 1
         return self.section.kind, offset, writer.put(table, 8), 0
+
+
+def always(keys: Collection[str]) -> Counts:
+    """Return keys for which scores count at both points and all history scopes."""
+    return [dict.fromkeys(POINTS, keys)] * len(HISTORY_SCOPES)
 
 
 def compile_image(
@@ -143,9 +153,8 @@ def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) 
 
     The sections count for all predicates at all history scopes. Raises as ``compile_image``.
     """
-    counts = [keys] * len(HISTORY_SCOPES)
     predicates = [plain_predicate(key, cut) for key in keys]
-    return compile_image(predicates, [Scoring(section, counts) for section in sections])
+    return compile_image(predicates, [Scoring(section, always(keys)) for section in sections])
 
 
 def at_point(image: bytes, point: Point) -> bytes:

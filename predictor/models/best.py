@@ -31,17 +31,24 @@ class BestModels(ModelSet[Any]):
     """Models chosen from other sets, by kind: one for each predicate and history scope.
 
     ``choices`` has their kinds, by key. The operating points are those of the models, but implied
-    answers are derived from the chosen kinds.
+    answers are derived from the chosen kinds. ``accurate`` has the best models at that point, if
+    they differ.
     """
 
     kind = BEST
     scopes = HISTORY_SCOPES
     parameters = ()
 
-    def __init__(self, sets: Mapping[str, ModelSet[Any]]) -> None:
+    def __init__(
+        self, sets: Mapping[str, ModelSet[Any]], accurate: BestModels | None = None
+    ) -> None:
         super().__init__()
-        self.sets = sets
+        self.sets, self.accurate = sets, accurate
         self.choices: dict[str, Choice] = {}
+
+    def at(self, point: Point) -> BestModels:
+        """Return the models that are best at ``point``."""
+        return self.accurate if point == "accurate" and self.accurate is not None else self
 
     def choose(self, key: str, choice: Choice) -> None:
         """Let the kinds of ``choice`` answer the predicate of a key."""
@@ -104,9 +111,9 @@ class BestModels(ModelSet[Any]):
 
     def rules(self, point: Point) -> pa.Table:
         """Return the rules of predicates that rules answer at some history scope."""
-        tables = []
+        tables, choices = [], self.at(point).choices
         for kind, models in self.sets.items():
-            keys = [key for key, choice in self.choices.items() if kind in choice.values()]
+            keys = [key for key, choice in choices.items() if kind in choice.values()]
             with suppress(ValueError):  # from kinds without rules
                 rules = models.rules(point) if keys else RULES.empty_table()
                 tables.append(rules.filter(pc.is_in(rules["predicate"], pa.array(keys, pa.utf8()))))

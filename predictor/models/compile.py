@@ -59,9 +59,15 @@ def sections_of(models: ModelSet[Any], keys: Iterable[str]) -> list[Scoring]:
     keys, sections = list(keys), []
     for kind, own in models.by_kind().items():
         counts = [
-            [key for key in keys if models.kind_of(key, scope) == kind] for scope in HISTORY_SCOPES
+            {
+                point: [key for key in keys if models.at(point).kind_of(key, scope) == kind]
+                for point in POINTS
+            }
+            for scope in HISTORY_SCOPES
         ]
-        selected = dict.fromkeys(key for at_scope in counts for key in at_scope)
+        selected = dict.fromkeys(
+            key for by_point in counts for at_point in by_point.values() for key in at_point
+        )
         if selected:
             cuts = {key: _cuts(models, key, kind) for key in selected}
             made = own.sections({key: own[key] for key in selected}, cuts)
@@ -75,39 +81,44 @@ def predicates_of(
     """Return what the scores of the models of ``keys`` mean; ``abstaining`` are never a yes."""
     return [
         ImagePredicate(
-            key, [_meaning(models, key, scope, key in abstaining) for scope in HISTORY_SCOPES]
+            key,
+            [
+                {point: _meaning(models, key, scope, point, key in abstaining) for point in POINTS}
+                for scope in HISTORY_SCOPES
+            ],
         )
         for key in keys
     ]
 
 
 def _cuts(models: ModelSet[Any], key: str, kind: str) -> Scores:
-    """Return the cuts of a model in ascending order, at the scopes at which it answers."""
-    points = [
-        models.point(key, scope) for scope in HISTORY_SCOPES if models.kind_of(key, scope) == kind
-    ]
-    cuts = {cut for own in points for cut in own.levels.cuts}
-    cuts |= {cut for own in points for point in POINTS if (cut := own.at(point)) is not None}
+    """Return the cuts of a model in ascending order, where it answers."""
+    cuts: set[float] = set()
+    for point in POINTS:
+        for scope in HISTORY_SCOPES:
+            if models.at(point).kind_of(key, scope) == kind:
+                points = models.at(point).point(key, scope)
+                cuts |= {*points.levels.cuts, points.at(point) or ALWAYS}
     used = np.array(sorted(cut for cut in cuts if ALWAYS < cut < NO_SCORE))
     if len(used) > MOST_CUTS:
         raise ValueError(f"{key} has {len(used)} cuts: a model in an image has at most {MOST_CUTS}")
     return used
 
 
-def _meaning(models: ModelSet[Any], key: str, scope: HistoryScope, is_suppressed: bool) -> Meaning:
-    points = models.point(key, scope)
-    least = partial(
-        _least_score, models, key, scope, _cuts(models, key, models.kind_of(key, scope))
-    )
-    cuts = {point: _cuts_at(points, point, least) for point in POINTS}
+def _meaning(
+    models: ModelSet[Any], key: str, scope: HistoryScope, point: Point, is_suppressed: bool
+) -> Meaning:
+    own = models.at(point)
+    points, kind = own.point(key, scope), own.kind_of(key, scope)
+    least = partial(_least_score, own, key, scope, _cuts(models, key, kind))
+    cuts = _cuts_at(points, point, least)
     if is_suppressed:
-        cuts = {
-            point: Cuts(no=own.no, implied=own.implied & IMPLIED_NO) for point, own in cuts.items()
-        }
+        cuts = Cuts(no=cuts.no, implied=cuts.implied & IMPLIED_NO)
     levels = points.levels
-    known = any(likely is not None for likely in levels.probabilities)
+    if all(likely is None for likely in levels.probabilities):
+        return Meaning(cuts)
     rows = zip((ALWAYS, *levels.cuts), levels.probabilities, strict=True)
-    return Meaning(cuts, _ascending((least(cut), likely) for cut, likely in rows) if known else ())
+    return Meaning(cuts, _ascending((least(cut), likely) for cut, likely in rows))
 
 
 def _least_score(

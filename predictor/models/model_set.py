@@ -149,12 +149,17 @@ class ModelSet(dict[str, Model]):
         self, creates: pa.Table, point: Point, keys: Iterable[str] | None = None
     ) -> dict[str, pa.BooleanArray]:
         """Return for each row the answers of the models of ``keys`` (None: all)."""
-        scores = self.scores(creates, keys)
+        models = self.at(point)
+        scores = models.scores(creates, keys)
         scope = history_scope_by_predicate(creates, scores)
         return {
-            key: pa.array(column >= self.thresholds(key, point)[scope[key]])
+            key: pa.array(column >= models.thresholds(key, point)[scope[key]])
             for key, column in scores.items()
         }
+
+    def at(self, point: Point) -> ModelSet[Any]:
+        """Return the models that answer at ``point``: these."""
+        return self
 
     def thresholds(self, key: str, point: Point) -> Scores:
         """Return the thresholds of the model of ``key`` in the order of ``HISTORY_SCOPES``.
@@ -210,13 +215,13 @@ class ModelSet(dict[str, Model]):
 
     def explain(self, creates: pa.Table, point: Point) -> list[dict[str, Answer]]:
         """Return for each row every model's answer at ``point``, by key, with its evidence."""
-        scope = history_scope_by_predicate(creates, self)
+        models, scope = self.at(point), history_scope_by_predicate(creates, self)
         return [
             {
-                key: self._answer(key, *pair, point, HISTORY_SCOPES[scope[key][row]])
+                key: models._answer(key, *pair, point, HISTORY_SCOPES[scope[key][row]])
                 for key, pair in by_key.items()
             }
-            for row, by_key in enumerate(self.evidence(creates))
+            for row, by_key in enumerate(models.evidence(creates))
         ]
 
     def _answer(

@@ -18,11 +18,18 @@ from unittest import mock
 
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import HINTS
-from birthmark.predictor.answers.point import BOUNDED
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image import steps
 from birthmark.predictor.image.cuts import ALL_IMPLIED, Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
-from birthmark.predictor.image.format import Scoring, Section, Writer, compile_image, plain_image
+from birthmark.predictor.image.format import (
+    Scoring,
+    Section,
+    Writer,
+    always,
+    compile_image,
+    plain_image,
+)
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark_native import (
     BM_ASSIGNMENTS_MAX,
@@ -31,12 +38,13 @@ from birthmark_native import (
     BM_AT_PREDICATE_ROWS,
     BM_AT_PREDICATES,
     BM_AT_SIZE,
-    BM_CUTS_ENTRY,
     BM_GROUP_ENTRY,
     BM_GROUPS_MAX,
     BM_HEADER_SIZE,
     BM_KEY_ENTRY,
     BM_LEVEL_ENTRY,
+    BM_MEANING_ENTRY,
+    BM_POINTS,
     BM_PREDICATE_ENTRY,
     BM_PREDICATES_MAX,
     BM_PROBABILITY_STEPS,
@@ -172,14 +180,14 @@ def whole(assignments: int = 3, groups: int = 2, sections: int = 1, predicates: 
     """Return a small image that has everything."""
     names = keys(predicates)
     levels = [Level(0, 40), Level(2, 50), Level(7, 9999)]
-    meaning = Meaning({BOUNDED: Cuts(yes=1, implied=ALL_IMPLIED)}, levels)
+    meaning = {point: Meaning(Cuts(yes=1, implied=ALL_IMPLIED), levels) for point in POINTS}
     rules = RulesSection([ImageRule(names[0], "last", b"lock", 3)])
     table = {name: [True] * assignments for name in names}
     limits = dict.fromkeys(("BM_GROUPS_MAX", "BM_PREDICATES_MAX", "BM_SECTIONS_MAX"), 2**32)
     with mock.patch.multiple("birthmark.predictor.image.format", **limits):
         return compile_image(
             [ImagePredicate(name, [meaning] * len(HISTORY_SCOPES)) for name in names],
-            [Scoring(rules, [names] * len(HISTORY_SCOPES))] * sections,
+            [Scoring(rules, always(names))] * sections,
             [table] * groups,
         )
 
@@ -210,9 +218,9 @@ def arrays() -> dict[str, Array]:
     return {
         "predicates": Array(BM_AT_PREDICATE_ROWS, 3 * BM_PREDICATE_ENTRY, 4),
         "key": Array(row, 2, 1),
-        "levels": Array(row + BM_KEY_ENTRY, 3 * BM_LEVEL_ENTRY, 4),
+        "levels": Array(row + BM_KEY_ENTRY + BM_MEANING_ENTRY, 3 * BM_LEVEL_ENTRY, 4),
         "head of a section": Array(BM_HEADER_SIZE + 4, 48, 8),
-        "masks of a section": Array(BM_HEADER_SIZE + 8, 8 * BM_SCOPES, 8),
+        "masks of a section": Array(BM_HEADER_SIZE + 8, 8 * BM_SCOPES * BM_POINTS, 8),
         "rows of rules": Array(head + 36, 6, 1),
         "groups": Array(BM_AT_GROUP_ROWS, 2 * BM_GROUP_ENTRY, 4),
         "predicates of a group": Array(group + 4, 6, 4),
@@ -277,10 +285,10 @@ def _wrong(image: bytes) -> dict[str, tuple[int, int, int]]:
         "levels that do not ascend": (levels + 8, 2, 2),
         "level that is certain": (levels + 2, BM_PROBABILITY_STEPS, 2),
         "unknown implied answers when accurate": (cuts + 6, 4, 2),
-        "unknown implied answers when bounded": (cuts + BM_CUTS_ENTRY + 6, 4, 2),
+        "unknown implied answers when bounded": (cuts + BM_MEANING_ENTRY + 6, 4, 2),
         "section of kind 4": (BM_HEADER_SIZE, 4, 4),
         "section without a zero": (BM_HEADER_SIZE + 12, 1, 4),
-        "section with a predicate too many": (found["masks of a section"] + 24, 8, 1),
+        "section with a predicate too many": (found["masks of a section"] + 56, 8, 1),
         "group of no predicates": (group, 0, 4),
         "group of more predicates than all": (group, 4, 4),
         "group whose predicates do not ascend": (found["predicates of a group"] + 2, 0, 2),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.data.schema import TIME
@@ -28,7 +29,14 @@ from birthmark.predictor.image.forest import (
     ForestSection,
     Group,
 )
-from birthmark.predictor.image.format import Scoring, Section, compile_image, predict
+from birthmark.predictor.image.format import (
+    Counts,
+    Scoring,
+    Section,
+    always,
+    compile_image,
+    predict,
+)
 from birthmark.predictor.image.rules import MOST, PLACES, ImageRule, RulesSection
 from birthmark.predictor.image.trees import ATTRIBUTES, ImageTree, TreesSection
 from birthmark_native import (
@@ -138,7 +146,7 @@ class Made:
         scope, found = scope_index(create["history"] or b""), dict.fromkeys(self.keys, 0)
         for section, scores in zip(self.sections, self.scores, strict=True):
             for key, score in scores(create).items():
-                if key in section.counts[scope]:
+                if key in section.counts[scope][self.point]:
                     found[key] = max(found[key], score)
         return found
 
@@ -147,7 +155,7 @@ class Made:
 
     def _answers(self, create: Create) -> set[str]:
         scope, scores = scope_index(create["history"] or b""), self.score(create)
-        cuts = {p.key: p.meanings[scope].cuts[self.point].yes for p in self.predicates}
+        cuts = {p.key: p.meanings[scope][self.point].cuts.yes for p in self.predicates}
         return {key for key, score in scores.items() if score >= cuts[key]}
 
 
@@ -363,17 +371,23 @@ def made_forest(random_: random.Random, keys: Sequence[str]) -> tuple[Section, A
     def scores(create: Create) -> Scores:
         row, found = row_of(create, features, tables), {}
         for group in groups:
-            sums = np.zeros(group.columns, np.int64)
-            for tree in group.trees:
-                node = 0
-                while node < len(tree.feature):
-                    right = row[tree.feature[node]] > tree.threshold[node]
-                    node = tree.children[node, int(right)]
-                sums += tree.scores[node - len(tree.feature)]
+            sums = sums_of(group, row)
             found |= {key: int(sums[column]) for key, column in group.outputs.items()}
         return found
 
     return ForestSection(features, tables, groups), scores
+
+
+def sums_of(group: Group, row: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the sums of the scores of a row's leaves, tree by tree."""
+    sums = np.zeros(group.columns, np.int64)
+    for tree in group.trees:
+        node = 0
+        while node < len(tree.feature):
+            right = row[tree.feature[node]] > tree.threshold[node]
+            node = tree.children[node, int(right)]
+        sums += tree.scores[node - len(tree.feature)]
+    return sums
 
 
 MAKERS = {"rules": made_rules, "trees": made_trees, "forest": made_forest}
@@ -398,7 +412,7 @@ def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
     )
     counts = [made_counts(random_, keys) for _ in sections]
     predicates = [
-        ImagePredicate(key, [made_meaning(random_, USUAL_CUTS[kind]) for _ in HISTORY_SCOPES])
+        ImagePredicate(key, [made_meanings(random_, USUAL_CUTS[kind]) for _ in HISTORY_SCOPES])
         for kind, own in by_kind.items()
         for key in own
     ]
@@ -412,17 +426,20 @@ def made(seed: int, kinds: Sequence[str] = tuple(MAKERS), n: int = 0) -> Made:
     return Made(predicates, own, list(scores), point, groups)
 
 
-def made_counts(random_: random.Random, keys: Sequence[str]) -> list[set[str]]:
-    """Return all keys at each history scope, or only some of them."""
+def made_counts(random_: random.Random, keys: Sequence[str]) -> Counts:
+    """Return all keys at each history scope and point, or only some of them."""
     if random_.random() < 0.5:
-        return [set(keys)] * len(HISTORY_SCOPES)
-    return [set(random_.sample(keys, random_.randrange(len(keys) + 1))) for _ in HISTORY_SCOPES]
+        return always(keys)
+    return [
+        {point: set(random_.sample(keys, random_.randrange(len(keys) + 1))) for point in POINTS}
+        for _ in HISTORY_SCOPES
+    ]
 
 
-def made_meaning(random_: random.Random, cuts: Sequence[int]) -> Meaning:
+def made_meanings(random_: random.Random, cuts: Sequence[int]) -> dict[Point, Meaning]:
     least = sorted(random_.sample(range(2**16), random_.randrange(4)))
     levels = [Level(score, random_.randrange(10_000)) for score in least]
-    return Meaning({point: Cuts(yes=random_.choice(cuts)) for point in POINTS}, levels)
+    return {point: Meaning(Cuts(yes=random_.choice(cuts)), levels) for point in POINTS}
 
 
 def made_group(random_: random.Random, keys: Sequence[str]) -> dict[str, list[bool]]:

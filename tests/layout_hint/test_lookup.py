@@ -22,9 +22,17 @@ from birthmark.features import from_requests
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation.verdicts import HINTS, RegionCapacity, hint_image
-from birthmark.predictor.answers.point import POINTS
+from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
 from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Meaning, plain_predicate
-from birthmark.predictor.image.format import Scoring, at_point, compile_image, plain_image, predict
+from birthmark.predictor.image.forest import Feature, ForestSection, Group
+from birthmark.predictor.image.format import (
+    Scoring,
+    always,
+    at_point,
+    compile_image,
+    plain_image,
+    predict,
+)
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.labels import births
@@ -41,7 +49,16 @@ from birthmark_native import (
 )
 from tests import needs
 from tests.layout_hint import laid
-from tests.layout_hint.made import CREATES, HISTORY, Lookup, made, some_creates
+from tests.layout_hint.made import (
+    CREATES,
+    HISTORY,
+    Lookup,
+    made,
+    made_byte_tree,
+    row_of,
+    some_creates,
+    sums_of,
+)
 
 DRIVER = Path(__file__).with_name("lookup.c")
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
@@ -159,6 +176,26 @@ def agree(lookup: Lookup, model, seed: int, folder: Path) -> None:
 @pytest.mark.parametrize("seed", range(20, 32))
 def test_the_c_lookup_answers_as_the_model_that_the_image_was_made_of(seed, lookup, tmp_path):
     agree(lookup, made(seed), seed, tmp_path)
+
+
+@pytest.mark.parametrize("columns", [1, 5, 8, 9, 20])
+def test_the_sums_of_any_number_of_trees_are_those_of_a_simple_walk(columns, lookup, tmp_path):
+    random_ = random.Random(columns)
+    creates = some_creates(random_, 40)
+    table = pa.Table.from_pylist(creates, schema=CREATES)
+    features = [Feature("history", byte) for byte in range(HISTORY)]
+    rows = [row_of(create, features, []) for create in creates]
+    for count in (1, 7, 8, 9, 30, 92, 256):
+        trees = [made_byte_tree(random_, len(features), columns) for _ in range(count)]
+        keys = [str(column) for column in range(columns)]
+        group = Group(columns, {key: int(key) for key in keys}, trees)
+        sums = np.array([sums_of(group, row) for row in rows])
+        cut = int(np.median(sums))
+        image = plain_image(keys, [ForestSection(features, [], [group])], cut)
+        assert lookup.scores(image, table, tmp_path).tolist() == sums.tolist()
+        found = predict(Image(image), table)
+        for key in keys:
+            assert found[key].to_pylist() == (sums[:, int(key)] >= cut).tolist()
 
 
 def test_every_flipped_bit_and_every_missing_byte_is_refused(lookup):
@@ -315,10 +352,12 @@ def scoped_creates() -> pa.Table:
 
 def test_a_section_that_counts_for_nothing_at_a_scope_is_not_walked(lookup, tmp_path):
     rules = RulesSection([ImageRule("a", "any", b"", 9), ImageRule("b", "any", b"", 7)])
-    counts = [["a", "b"], ["b"], [], ["a"]]
+    counts = [{BOUNDED: keys, ACCURATE: ["b"]} for keys in (["a", "b"], ["b"], [], ["a"])]
     image = compile_image([plain_predicate(key) for key in "ab"], [Scoring(rules, counts)])
     scores = lookup.scores(image, scoped_creates(), tmp_path).tolist()
     assert scores == [[9, 7], [0, 7], [0, 0], [9, 0]]
+    accurate = lookup.scores(at_point(image, ACCURATE), scoped_creates(), tmp_path).tolist()
+    assert accurate == [[0, 7]] * 4
     steps = lookup.steps(image, scoped_creates(), tmp_path)
     assert steps[2] == 3 < min(steps[:2] + steps[3:]), "a mask and two cuts"
 
@@ -326,10 +365,10 @@ def test_a_section_that_counts_for_nothing_at_a_scope_is_not_walked(lookup, tmp_
 def test_the_cut_of_the_point_and_the_scope_makes_the_answer(lookup, tmp_path):
     rules = RulesSection([ImageRule("a", "any", b"", 9)])
     meanings = [
-        Meaning({"accurate": Cuts(accurate), "bounded": Cuts(bounded)})
+        {ACCURATE: Meaning(Cuts(accurate)), BOUNDED: Meaning(Cuts(bounded))}
         for accurate, bounded in ((9, 10), (8, 9), (10, 0), (9, 2**16 - 1))
     ]
-    scoring = Scoring(rules, [["a"]] * len(HISTORY_SCOPES))
+    scoring = Scoring(rules, always(["a"]))
     image = compile_image([ImagePredicate("a", meanings)], [scoring])
     for point, expected in (("accurate", [1, 1, 0, 1]), ("bounded", [0, 1, 1, 0])):
         answers = lookup.answers(at_point(image, point), scoped_creates(), tmp_path)
@@ -368,8 +407,8 @@ def test_distinguishes_an_image_of_an_older_version_from_a_damaged_one(lookup):
 
 def test_the_predicates_of_an_image_can_be_read_in_c(lookup, tmp_path):
     image = tmp_path / "image"
-    never = Meaning()
-    accurate, bounded = (Meaning({point: Cuts(yes=1)}) for point in POINTS)
+    never: dict[Point, Meaning] = {}
+    accurate, bounded = ({point: Meaning(Cuts(yes=1))} for point in POINTS)
     meanings = {
         "a": [bounded] * 4,
         "name:lock": [never] * 4,

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image.cuts import plain_predicate
 from birthmark.predictor.image.format import Scoring, compile_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
@@ -247,7 +248,9 @@ def test_another_image_is_asked_as_soon_as_it_is_there_and_none_never(mount, hin
 def test_the_image_gets_the_live_history_of_a_directory(mount, hinting, place):
     key = "lifespan<=5"
     rules = RulesSection([ImageRule(key, "any", b"", 1)])
-    image = compile_image([plain_predicate(key)], [Scoring(rules, [{key}, (), (), ()])])
+    image = compile_image(
+        [plain_predicate(key)], [Scoring(rules, [{point: [key] for point in POINTS}, {}, {}, {}])]
+    )
     (place / "image").write_bytes(image)
     known, unknown = mount / "known", mount / "unknown"
     known.mkdir()

@@ -373,7 +373,7 @@ def test_a_part_that_makes_no_sense_is_named(model, tmp_path, part, column, chan
 
 
 def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
-    return {"choices": choices, "points": {}}
+    return {point: {"choices": choices, "points": {}} for point in ("accurate", "bounded")}
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def chosen(choices: dict[str, dict[str, str]]) -> dict[str, object]:
         ("parameters", {"maxfrac": 1}),
         ("tallies", {}),
         ("best", []),
-        ("best", {"bounded": []}),
+        ("best", {"bounded": {"choices": {}, "points": {}}}),
         ("best", chosen({"lock": {"nothing": "rules"}})),
         ("best", chosen({"lock": dict.fromkeys(HISTORY_SCOPES, "oracle")})),
         ("best_hints", chosen({"lock": dict.fromkeys(HISTORY_SCOPES, "rules")})),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from birthmark.predictor import Predicate, TrainedModel, births
 from birthmark.predictor.answers.operating_points import says_yes
 from birthmark.predictor.answers.point import POINTS, Point
 from birthmark.predictor.heat.directories import directories
+from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.training.statistics.bootstrap import Blocks, blocks_of
 
@@ -147,17 +149,30 @@ def cases(model: TrainedModel, test: Mapping[str, Labelled]) -> Iterator[Case]:
     """Yield every predicate's case, kind by kind."""
     for kind, models in model.models.items():
         for own in test.values():
-            scopes, scores = history_scopes(own.creates), models.scores(own.creates)
-            for key in own.predicates:
-                yield own.case(
-                    key,
-                    kind,
-                    scores[key],
-                    majority(model.tallies[key]),
-                    {point: models.point(key).at(point) for point in POINTS},
-                    model.limits.yes.bound,
-                    {p: scores[key] >= models.thresholds(key, p)[scopes] for p in POINTS},
-                )
+            scopes = history_scopes(own.creates)
+            for at, scores in _scored(models, own.creates):
+                for key in own.predicates:
+                    points = {point: each.point(key) for point, each in at.items()}
+                    yield own.case(
+                        key,
+                        kind,
+                        scores[key],
+                        majority(model.tallies[key]),
+                        {point: each.at(point) for point, each in points.items()},
+                        model.limits.yes.bound,
+                        {p: scores[key] >= m.thresholds(key, p)[scopes] for p, m in at.items()},
+                    )
+
+
+def _scored(
+    models: ModelSet[Any], creates: pa.Table
+) -> Iterator[tuple[dict[Point, ModelSet[Any]], dict[str, Floats]]]:
+    """Yield the models with the same operating points, and their scores."""
+    answering: dict[int, dict[Point, ModelSet[Any]]] = {}
+    for point in POINTS:
+        answering.setdefault(id(models.at(point)), {})[point] = models.at(point)
+    for at in answering.values():
+        yield at, next(iter(at.values())).scores(creates)
 
 
 def expect_births(dataset: Path, files: pa.Table) -> None:

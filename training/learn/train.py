@@ -163,7 +163,7 @@ def _chosen(model: TrainedModel) -> dict[str, Any]:
     best = model.of_kind(BEST)
     return {
         point: {
-            key: {scope: best.kind_of(key, scope) for scope in HISTORY_SCOPES}
+            key: {scope: best.at(point).kind_of(key, scope) for scope in HISTORY_SCOPES}
             for key in model.predicates
         }
         for point in POINTS

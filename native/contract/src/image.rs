@@ -76,14 +76,12 @@ group! {
         HEADER_SIZE = 48,
         /// bytes: kind, offset, offset of masks, zero
         SECTION_ENTRY = 16,
-        /// bytes: offset and length of the key, zero, scopes
-        PREDICATE_ENTRY = 104,
-        /// bytes before the scopes of a predicate
+        /// bytes: offset and length of the key, zero, meanings
+        PREDICATE_ENTRY = 136,
+        /// bytes before the meanings of a predicate
         KEY_ENTRY = 8,
-        /// bytes: offset and number of levels, cuts
-        SCOPE_ENTRY = 24,
-        /// bytes: yes, sure, no, implied
-        CUTS_ENTRY = 8,
+        /// bytes: of each scope and point, offset and number of levels, yes, sure, no, implied
+        MEANING_ENTRY = 16,
         /// bytes: least score, probability
         LEVEL_ENTRY = 4,
         /// bytes: predicates, assignments

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A cut that no score reaches.
 pub const NEVER: u16 = format::NEVER as u16;
+/// Bytes of a meaning.
+const MEANING: usize = format::MEANING_ENTRY as usize;
 
 /// The meaning of a predicate's scores, by history scope.
 #[derive(Debug)]
@@ -15,10 +17,17 @@ pub struct Meaning([AtScope; SCOPES]);
 
 #[derive(Debug)]
 struct AtScope {
-    levels: Vec<Level>,
-    calibrated: [Cuts; POINTS],
+    /// By operating point.
+    calibrated: [Calibrated; POINTS],
     /// [`Cuts`] in force; other threads may replace them during lookups.
     in_force: AtomicU64,
+}
+
+/// The meaning at one operating point, as the image has it.
+#[derive(Debug, PartialEq, Eq)]
+struct Calibrated {
+    levels: Vec<Level>,
+    cuts: Cuts,
 }
 
 /// The least score of a level, and the probability of a yes.
@@ -55,8 +64,8 @@ impl Meaning {
     /// Reads the scopes of a predicate's row; lookups are at `point`.
     pub fn read(block: &Block, row: Bytes, point: usize) -> Option<Meaning> {
         let read = |scope: usize| {
-            let at = (format::KEY_ENTRY + scope as u32 * format::SCOPE_ENTRY) as usize;
-            AtScope::read(block, row, at, point)
+            let first = format::KEY_ENTRY as usize + scope * POINTS * MEANING;
+            AtScope::read(block, row, first, point)
         };
         let scopes: Vec<_> = (0..SCOPES).map(read).collect::<Option<_>>()?;
         Some(Meaning(scopes.try_into().ok()?))
@@ -64,18 +73,18 @@ impl Meaning {
 
     /// Whether no score is a yes at any history scope, as calibrated.
     pub fn abstains(&self, point: usize) -> bool {
-        self.0.iter().all(|scope| scope.calibrated[point].yes == NEVER)
+        self.0.iter().all(|scope| scope.calibrated[point].cuts.yes == NEVER)
     }
 
     /// The least scores of a yes as calibrated, by history scope.
     pub fn calibrated(&self, point: usize) -> [u16; SCOPES] {
-        self.0.each_ref().map(|scope| scope.calibrated[point].yes)
+        self.0.each_ref().map(|scope| scope.calibrated[point].cuts.yes)
     }
 
     /// Puts cuts in force at a history scope from the next lookup on.
     pub fn change(&self, scope: usize, point: usize, change: Change) {
         let scope = &self.0[scope];
-        let calibrated = scope.calibrated[point];
+        let calibrated = scope.calibrated[point].cuts;
         let cuts = match change {
             Change::Calibrated => calibrated,
             Change::Moved(yes) => Cuts { yes, sure: yes, ..calibrated },
@@ -94,7 +103,7 @@ impl Meaning {
 
     /// Whether a score is a yes at a history scope, its three-way answer, and which implied answers
     /// count.
-    pub fn answer(&self, scope: usize, score: u16) -> (bool, ThreeWayAnswer, Rights) {
+    pub fn answer(&self, scope: usize, point: usize, score: u16) -> (bool, ThreeWayAnswer, Rights) {
         let scope = &self.0[scope];
         let cuts = Cuts::of(scope.in_force.load(Relaxed));
         let word = match () {
@@ -102,40 +111,46 @@ impl Meaning {
             () if score < cuts.no => Word::No,
             () => Word::Unsure,
         };
-        let answer = ThreeWayAnswer { word, probability: scope.probability(score) };
+        let probability = scope.calibrated[point].probability(score);
+        let answer = ThreeWayAnswer { word, probability };
         (score >= cuts.yes, answer, cuts.rights)
     }
 
     /// Whether probabilities are known at any history scope.
-    pub fn has_probabilities(&self) -> bool {
-        self.0.iter().any(|scope| !scope.levels.is_empty())
+    pub fn has_probabilities(&self, point: usize) -> bool {
+        self.0.iter().any(|scope| !scope.calibrated[point].levels.is_empty())
     }
 
-    /// Whether the meaning of a score may depend on the history scope.
-    pub fn depends_on_scope(&self) -> bool {
+    /// Whether the meaning of a score depends on the history scope.
+    pub fn depends_on_scope(&self, point: usize) -> bool {
         let [first, others @ ..] = &self.0;
         let differs = |other: &AtScope| {
             other.in_force.load(Relaxed) != first.in_force.load(Relaxed)
-                || other.levels != first.levels
+                || other.calibrated[point] != first.calibrated[point]
         };
         others.iter().any(differs)
     }
 }
 
 impl AtScope {
-    fn read(block: &Block, row: Bytes, at: usize, point: usize) -> Option<AtScope> {
+    fn read(block: &Block, row: Bytes, first: usize, point: usize) -> Option<AtScope> {
+        let read = |point: usize| Calibrated::read(block, row, first + point * MEANING);
+        let calibrated: Vec<_> = (0..POINTS).map(read).collect::<Option<_>>()?;
+        let in_force = AtomicU64::new(calibrated[point].cuts.pack());
+        Some(AtScope { calibrated: calibrated.try_into().ok()?, in_force })
+    }
+}
+
+impl Calibrated {
+    fn read(block: &Block, row: Bytes, at: usize) -> Option<Calibrated> {
         let levels = block.array(row.u32(at), row.u32(at + 4), format::LEVEL_ENTRY, 4)?;
         let level = |row: Bytes| Level { least: row.u16(0) as u16, probability: row.u16(2) as u16 };
         let levels: Vec<_> = levels.rows(format::LEVEL_ENTRY as usize).map(level).collect();
         let ascend = levels.windows(2).all(|pair| pair[0].least < pair[1].least);
         let steps = format::PROBABILITY_STEPS;
         let possible = levels.iter().all(|level| u32::from(level.probability) < steps);
-        (ascend && possible).then_some(())?;
-        let cuts = |point: usize| Cuts::read(row, at + 8 + point * format::CUTS_ENTRY as usize);
-        let calibrated = (0..POINTS).map(cuts).collect::<Option<Vec<_>>>()?.try_into().ok()?;
-        let calibrated: [Cuts; POINTS] = calibrated;
-        let in_force = AtomicU64::new(calibrated[point].pack());
-        Some(AtScope { levels, calibrated, in_force })
+        let cuts = Cuts::read(row, at + 8)?;
+        (ascend && possible).then_some(Calibrated { levels, cuts })
     }
 
     /// The probability of a yes; 0 if it is unknown.

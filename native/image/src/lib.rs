@@ -173,7 +173,7 @@ impl Image {
         let mut scores = Scores::default();
         for Scoring { section, masks } in &self.sections {
             steps::step(1);
-            if let Some(mut counted) = masks.at(scopes, &mut scores) {
+            if let Some(mut counted) = masks.at(self.point, scopes, &mut scores) {
                 section.score(create, &mut counted);
             }
         }
@@ -201,7 +201,8 @@ impl Image {
         to.clear();
         for (place, predicate) in self.predicates.iter().enumerate() {
             let scope = if predicate.is_about_names { of_name } else { of_file };
-            let (is_yes, answer, own) = predicate.meaning.answer(scope, scores.of(place));
+            let (is_yes, answer, own) =
+                predicate.meaning.answer(scope, self.point, scores.of(place));
             answers[place / 64] |= u64::from(is_yes) << (place % 64);
             rights[place] = own;
             to.push(answer);
@@ -214,7 +215,7 @@ impl Image {
 
     /// Whether answers have probabilities.
     pub fn has_probabilities(&self) -> bool {
-        self.predicates.iter().any(|predicate| predicate.meaning.has_probabilities())
+        self.predicates.iter().any(|predicate| predicate.meaning.has_probabilities(self.point))
     }
 
     /// Changes the cuts of a predicate at a history scope, each by its place, from the next lookup on.
@@ -236,10 +237,10 @@ impl Image {
 
     /// The data that lookups use besides the name.
     pub fn needs(&self) -> Needs {
-        let by_scope = self.predicates.iter().any(|own| own.meaning.depends_on_scope());
+        let by_scope = self.predicates.iter().any(|own| own.meaning.depends_on_scope(self.point));
         let mut needs = Needs { history: by_scope, ..Needs::default() };
         for Scoring { section, masks } in &self.sections {
-            needs.history |= masks.depend_on_scope();
+            needs.history |= masks.depend_on_scope(self.point);
             section.add_needs(&mut needs);
         }
         needs

@@ -21,10 +21,10 @@ impl Scores {
     }
 }
 
-/// The predicates for which a section's scores count, by history scope.
+/// The predicates for which a section's scores count, by history scope and operating point.
 #[derive(Debug)]
 pub struct Masks {
-    by_scope: [Answers; format::SCOPES],
+    by_scope: [[Answers; format::POINTS]; format::SCOPES],
     /// The predicates about names, whose history scope may differ.
     names: Answers,
 }
@@ -48,27 +48,33 @@ impl Masks {
             count = place + 1;
         }
         let words = count.div_ceil(64);
-        let rows = block.array(offset, format::SCOPES as u32, 8 * words as u32, 8)?.u64s();
-        let mut by_scope = [Answers::default(); format::SCOPES];
-        for (mask, row) in by_scope.iter_mut().zip(rows.chunks_exact(words)) {
+        let masks = (format::SCOPES * format::POINTS) as u32;
+        let rows = block.array(offset, masks, 8 * words as u32, 8)?.u64s();
+        let mut by_scope = [[Answers::default(); format::POINTS]; format::SCOPES];
+        for (mask, row) in by_scope.as_flattened_mut().iter_mut().zip(rows.chunks_exact(words)) {
             mask[..words].copy_from_slice(row);
         }
         let beyond = if count.is_multiple_of(64) { 0 } else { u64::MAX << (count % 64) };
-        let fits = by_scope.iter().all(|mask| mask[words - 1] & beyond == 0);
+        let fits = by_scope.as_flattened().iter().all(|mask| mask[words - 1] & beyond == 0);
         fits.then_some(Masks { by_scope, names })
     }
 
     /// The scores that count at the history scopes of files and of names; none if no predicate's do.
-    pub fn at<'a>(&self, scopes: [usize; 2], scores: &'a mut Scores) -> Option<Counted<'a>> {
-        let [of_file, of_name] = scopes.map(|scope| &self.by_scope[scope]);
+    pub fn at<'a>(
+        &self,
+        point: usize,
+        scopes: [usize; 2],
+        scores: &'a mut Scores,
+    ) -> Option<Counted<'a>> {
+        let [of_file, of_name] = scopes.map(|scope| &self.by_scope[scope][point]);
         let word = |at: usize| of_file[at] & !self.names[at] | of_name[at] & self.names[at];
         let mask: Answers = std::array::from_fn(word);
         (mask != Answers::default()).then_some(Counted { mask, scores })
     }
 
     /// Whether the predicates depend on the history scope.
-    pub fn depend_on_scope(&self) -> bool {
-        self.by_scope.iter().any(|mask| *mask != self.by_scope[0])
+    pub fn depend_on_scope(&self, point: usize) -> bool {
+        self.by_scope.iter().any(|masks| masks[point] != self.by_scope[0][point])
     }
 }
 

@@ -19,9 +19,9 @@ fn smallest_of(steps: u32, cuts: [u16; 4]) -> Vec<u8> {
     let end = format::HEADER_SIZE + format::PREDICATE_ENTRY;
     let header = [1, format::HEADER_SIZE, 0, steps, 0, 0, end, end, 1];
     let mut content: Vec<u8> = header.iter().flat_map(|n| n.to_le_bytes()).collect();
-    for _ in 0..format::SCOPES {
+    for _ in 0..format::SCOPES * format::POINTS {
         content.extend([end, 0].iter().flat_map(|n| n.to_le_bytes()));
-        content.extend([cuts; 2].as_flattened().iter().flat_map(|n| n.to_le_bytes()));
+        content.extend(cuts.iter().flat_map(|n| n.to_le_bytes()));
     }
     content.push(b'a');
     image(&content)

@@ -9,11 +9,11 @@ fn image(has_level: bool) -> Vec<u8> {
     let mut content: Vec<u8> = header.iter().flat_map(|n: &u32| n.to_le_bytes()).collect();
     content.extend((rows + 4).to_le_bytes());
     content.extend([1, 0, 0, 0]);
-    for scope in 0..format::SCOPES {
-        let levels = u32::from(has_level && scope == format::SCOPE_NOTHING);
+    let bounded_without_history = format::SCOPE_NOTHING * format::POINTS + format::BOUNDED;
+    for place in 0..format::SCOPES * format::POINTS {
+        let levels = u32::from(has_level && place == bounded_without_history);
         content.extend([rows, levels].iter().flat_map(|n| n.to_le_bytes()));
-        let cuts = [u16::MAX, u16::MAX, 1, 0];
-        content.extend([cuts; 2].as_flattened().iter().flat_map(|n| n.to_le_bytes()));
+        content.extend([u16::MAX, u16::MAX, 1, 0].iter().flat_map(|n| n.to_le_bytes()));
     }
     content.extend([0, 2500_u16].iter().flat_map(|n| n.to_le_bytes()));
     content.extend(b"a\0\0\0");

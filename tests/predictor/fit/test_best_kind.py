@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ def test_another_kind_answers_where_it_is_better_in_all_stretches_of_time() -> N
         scope: [perfect, perfect] for scope in HISTORY_SCOPES
     }
     forest["nothing"] = [SOME, perfect]
-    chosen = selection(forest, [LESS, SOME]).choices
+    chosen = selection(forest, [LESS, SOME]).choices("bounded")
     assert chosen["lock"] == dict.fromkeys(HISTORY_SCOPES[:-1], "forest") | {"nothing": "rules"}
     assert chosen["size=zero"] == dict.fromkeys(HISTORY_SCOPES, "forest")
 
@@ -122,16 +121,18 @@ def test_a_kind_that_was_better_once_does_not_answer_in_place_of_the_best() -> N
     found = selection(forest, [LUCK, SOME])
     forest_points, rules_points = (found.sets[kind].point("lock") for kind in ("forest", "rules"))
     assert rules_points.errors_at("bounded") < forest_points.errors_at("bounded")
-    assert found.choices == {key: dict.fromkeys(HISTORY_SCOPES, "forest") for key in KEYS}
+    assert found.choices("bounded") == {
+        key: dict.fromkeys(HISTORY_SCOPES, "forest") for key in KEYS
+    }
 
 
 def test_scores_are_those_of_the_kinds_that_are_chosen() -> None:
     forest: dict[HistoryScope, list[Scores]] = {scope: [SOME, SOME] for scope in HISTORY_SCOPES}
     found = selection(forest, [LESS, LUCK])
     lock: Choice = dict.fromkeys(HISTORY_SCOPES[:-1], "forest") | {"nothing": "rules"}
-    found.__dict__["choices"] = {"lock": lock, "size=zero": dict.fromkeys(HISTORY_SCOPES, "rules")}
+    choices = {"lock": lock, "size=zero": dict.fromkeys(HISTORY_SCOPES, "rules")}
     for scope, expected in (("caller", SOME), ("nothing", LESS)):
-        scores = found.scores(scope)
+        scores = found.scores(choices, scope)
         assert np.array_equal(FOLDS.scored("lock", scores), expected)
         assert np.array_equal(FOLDS.scored("size=zero", scores), LUCK)
 
@@ -140,17 +141,9 @@ def test_without_calibration_the_usual_kind_answers() -> None:
     sets = {"forest": models(ForestModels), "rules": models(RuleModels)}
     none = Holdout(FOLDS.block, np.full(N, -1))
     found: dict[str, list[Any]] = {"forest": [], "rules": []}
-    chosen = ModelSelection(sets, none, LABELS, found).choices
+    chosen = ModelSelection(sets, none, LABELS, found).choices("bounded")
     assert chosen == {key: dict.fromkeys(HISTORY_SCOPES, "rules") for key in KEYS}
-    alone = ModelSelection({"forest": sets["forest"]}, none, LABELS, {"forest": []}).choices
+    alone = ModelSelection({"forest": sets["forest"]}, none, LABELS, {"forest": []}).choices(
+        "bounded"
+    )
     assert alone == {key: dict.fromkeys(HISTORY_SCOPES, "forest") for key in KEYS}
-
-
-def test_a_kind_is_judged_at_both_points_together() -> None:
-    """Rules err less at one point, by as much as the forest does at the other."""
-    perfect = wrong(*[0.0] * 5)
-    forest: dict[HistoryScope, list[Scores]] = {scope: [SOME, perfect] for scope in HISTORY_SCOPES}
-    found = selection(forest, [LESS, SOME])
-    (rules,) = found.sets["rules"].points.values()
-    rules["lock"] = replace(rules["lock"], accurate_errors=0.1, bounded_errors=0.5)
-    assert found.choices["lock"] == dict.fromkeys(HISTORY_SCOPES, "forest")

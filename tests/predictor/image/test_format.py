@@ -19,7 +19,14 @@ from birthmark.predictor.answers.operating_points import NEVER, OperatingPoints
 from birthmark.predictor.image import dictionary as image_dictionary
 from birthmark.predictor.image.cuts import plain_predicate
 from birthmark.predictor.image.forest import ByteTree, Feature, ForestSection, Group
-from birthmark.predictor.image.format import Scoring, at_point, compile_image, plain_image, predict
+from birthmark.predictor.image.format import (
+    Scoring,
+    always,
+    at_point,
+    compile_image,
+    plain_image,
+    predict,
+)
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.predictor.image.steps import STEPS
 from birthmark.predictor.image.trees import ImageTree, TreesSection
@@ -192,7 +199,7 @@ def test_predicates_of_one_column_share_its_scores():
 
     def image(keys: list[str]) -> bytes:
         group = Group(1, dict.fromkeys(keys, 0), [hundreds] * 2)
-        scoring = Scoring(ForestSection([Feature("history")], [], [group]), [keys] * 4)
+        scoring = Scoring(ForestSection([Feature("history")], [], [group]), always(keys))
         return compile_image([plain_predicate(key, int(key)) for key in keys], [scoring])
 
     row = BM_PREDICATE_ENTRY + 5  # an output, a key
@@ -397,7 +404,7 @@ def test_all_predicates_that_an_image_can_have_leave_room_for_more_steps():
     ]
     forest = ForestSection([Feature("hour")], [], groups)
     rules = [RulesSection([ImageRule(key, "any", b"", least=1) for key in keys])] * 2
-    sections = [*grown, *(Scoring(own, [keys] * 4) for own in (forest, *rules))]
+    sections = [*grown, *(Scoring(own, always(keys)) for own in (forest, *rules))]
     image = compile_image([plain_predicate(key) for key in keys], sections)
     assert declared(image) < STEPS * 3 // 4
     assert Image(image).predicates == keys

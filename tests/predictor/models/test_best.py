@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from birthmark.features.history_scope import (
     history_scopes,
     mask_history,
 )
-from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image.format import Image, predict
 from birthmark.predictor.labels import births
 from birthmark.predictor.models.best import BestModels
@@ -28,8 +26,8 @@ from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import BEST
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.trained import TrainedModel
+from birthmark.training.evaluate.evaluation import evaluate
 from birthmark_native import Answerer, Tally
-from tests.predictor.unpacked import unpack
 
 ASKED = ("lock", "size=zero", "lifespan<=1", "name:lock")
 KINDS = ("name", "able", "rules", "forest")
@@ -239,17 +237,54 @@ def test_sums_of_scores_are_those_of_the_kind_that_answers(model: TrainedModel) 
     assert sums == {"directory": own, "caller": own, "name": None, "nothing": None}
 
 
-def test_of_a_model_with_other_kinds_at_each_point_those_at_the_bounded_one_answer(
-    model: TrainedModel, creates: pa.Table, tmp_path: Path
+@pytest.fixture
+def at_each_point(model: TrainedModel) -> TrainedModel:
+    """Return the same models, with the forest for all predicates at the accurate point."""
+    best, forest = (BestModels({kind: model.models[kind] for kind in KINDS}) for _ in range(2))
+    for key, kinds in MIXED.items():
+        best.choose(key, dict(zip(HISTORY_SCOPES, kinds, strict=True)))
+        forest.choose(key, dict.fromkeys(HISTORY_SCOPES, "forest"))
+    best.accurate = forest
+    own = TrainedModel(**model.parameters)
+    own.predicates, own.tallies, own.assignments = (
+        model.predicates,
+        model.tallies,
+        model.assignments,
+    )
+    own.models = {**{kind: model.models[kind] for kind in KINDS}, BEST: best}
+    own.histories, own.heat = model.histories, model.heat
+    return own
+
+
+def test_at_each_point_others_may_be_best(
+    model: TrainedModel, at_each_point: TrainedModel, creates: pa.Table, tmp_path: Path
 ) -> None:
-    """Earlier releases chose kinds for each point."""
-    model.save(tmp_path)
-    path = tmp_path / "model.json"
-    content = json.loads(path.read_text())
-    forest = {key: dict.fromkeys(HISTORY_SCOPES, "forest") for key in ASKED}
-    accurate = content["best"] | {"choices": forest}
-    older = {"format": 4, "best": {"accurate": accurate, "bounded": content["best"]}}
-    path.write_text(json.dumps(content | older))
-    loaded = TrainedModel.load(unpack(tmp_path))
-    for point in POINTS:
-        assert loaded.predict(creates, BEST, point) == model.predict(creates, BEST, point)
+    some = creates.slice(100, 50)
+    at_each_point.save(tmp_path)
+    for found in (at_each_point, TrainedModel.load(tmp_path)):
+        for point, kind in (("bounded", BEST), ("accurate", "forest")):
+            assert found.predict(creates, BEST, point) == model.predict(creates, kind, point)
+            assert found.explain(some, BEST, point) == model.explain(some, kind, point)
+            own = model.of_kind(kind)
+            answers = predict(Image(compile_models(found.of_kind(BEST), point)), creates)
+            assert answers == predict(Image(compile_models(own, point)), creates)
+
+
+def test_the_figures_are_of_the_models_that_answer_at_each_point(
+    model: TrainedModel, at_each_point: TrainedModel
+) -> None:
+    operations = pq.read_table(DAYS[0]).slice(15_000, 4_000)
+    files, names = lives.tables(operations.to_batches())
+    rows = {
+        (row["model"], row["point"], row["predicate"], row["subject"]): row
+        for row in evaluate(at_each_point, files, names).to_pylist()
+    }
+    expected = {
+        row["predicate"]: row
+        for row in evaluate(model, files, names).to_pylist()
+        if (row["model"], row["point"], row["subject"]) == (BEST, "bounded", "file")
+    }
+    for key in ("lock", "size=zero", "lifespan<=1"):
+        accurate = rows[BEST, "accurate", key, "file"]
+        assert accurate == rows["forest", "accurate", key, "file"] | {"model": BEST}
+        assert rows[BEST, "bounded", key, "file"] == expected[key]
