@@ -1293,7 +1293,7 @@ bm_check_meanings(struct bm_image *image, const uint8_t *p)
 {
 	uint32_t i;
 
-	for (i = 0; i < BM_SCOPES * BM_POINTS; i++, p += BM_MEANING_ENTRY)
+	for (i = 0; i < (uint32_t)BM_SCOPES * BM_POINTS; i++, p += BM_MEANING_ENTRY)
 		if (!bm_check_levels(image, bm_u32(p), bm_u32(p + 4)) ||
 		    bm_u16(p + BM_LEVELS_ENTRY + 6) > 3)
 			return (0);
@@ -1689,7 +1689,7 @@ bm_check_section(struct bm_image *image, const uint8_t *section)
 	image->steps++;		/* a mask */
 	if (p == NULL || bm_u32(section + 12) != 0 ||
 	    !bm_check_masks(image, bm_u32(section + 8),
-	    BM_SCOPES * BM_POINTS, image->predicates))
+	    (uint32_t)BM_SCOPES * BM_POINTS, image->predicates))
 		return (0);
 	switch (kind) {
 	case BM_SECTION_RULES:

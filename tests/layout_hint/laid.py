@@ -18,9 +18,9 @@ from unittest import mock
 
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.allocation.verdicts import HINTS
-from birthmark.predictor.answers.point import BOUNDED
+from birthmark.predictor.answers.point import POINTS
 from birthmark.predictor.image import steps
-from birthmark.predictor.image.cuts import Cuts, ImagePredicate, Level, Meaning
+from birthmark.predictor.image.cuts import ALL_IMPLIED, Cuts, ImagePredicate, Level, Meaning
 from birthmark.predictor.image.dictionary import write_dictionary
 from birthmark.predictor.image.format import (
     Scoring,
@@ -180,7 +180,7 @@ def whole(assignments: int = 3, groups: int = 2, sections: int = 1, predicates: 
     """Return a small image that has everything."""
     names = keys(predicates)
     levels = [Level(0, 40), Level(2, 50), Level(7, 9999)]
-    meaning = {BOUNDED: Meaning(Cuts(yes=1), levels)}
+    meaning = {point: Meaning(Cuts(yes=1, implied=ALL_IMPLIED), levels) for point in POINTS}
     rules = RulesSection([ImageRule(names[0], "last", b"lock", 3)])
     table = {name: [True] * assignments for name in names}
     limits = dict.fromkeys(("BM_GROUPS_MAX", "BM_PREDICATES_MAX", "BM_SECTIONS_MAX"), 2**32)
