@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from birthmark.layout_hint.replay.conditions import ORACLE, POLICIES
-from birthmark.predictor.image.format import compile_image
+from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
 from birthmark.storage.what_if.hints import FOLLOWED, REGION, Policy, births, needs_model
 from tests.builders.served import dataset, lives
@@ -41,7 +41,7 @@ def test_an_oracle_takes_what_is_written_most_for_its_room(folder: Path) -> None
 def test_a_model_is_asked_as_an_allocator_asks_it(folder: Path) -> None:
     image = folder / "image"
     image.write_bytes(
-        compile_image(["HotName"], [RulesSection([ImageRule("HotName", "last", b"lock", True)])])
+        plain_image(["HotName"], [RulesSection([ImageRule("HotName", "last", b"lock", least=1)])])
     )
     found = births(folder, "10.0.0.1", str(image), REGION)
     assert found.hints.tolist() == [BEST | NAME, BEST, 0]
