@@ -75,12 +75,6 @@ def parts_of(directory: Path) -> Part:
     return parts
 
 
-def names_in(directory: Path) -> list[str]:
-    """Return the names of the parts in the archive of a directory."""
-    with zipfile.ZipFile(directory / ARCHIVE) as content:
-        return content.namelist()
-
-
 def _read(path: Part) -> bytes:
     """Return the bytes of a part; raise ``OSError`` or ``ValueError`` unless it is whole."""
     if isinstance(path, Path):

@@ -20,7 +20,7 @@ from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.models.kinds import BEST, KINDS, Kind
 from birthmark.predictor.models.model_set import error_reduction
 from birthmark.predictor.models.name.estimator import NameModel
-from birthmark.predictor.parts import DamagedModelError, names_in
+from birthmark.predictor.parts import DamagedModelError
 from birthmark.predictor.predicates import (
     DIRECTORY_PREDICATES,
     FILE_PREDICATES,
@@ -30,7 +30,7 @@ from birthmark.predictor.predicates import (
 )
 from birthmark.predictor.trained import Answer, TrainedModel
 from tests.builders.lives import UNKNOWN, life, table
-from tests.predictor.unpacked import unpack
+from tests.predictor.unpacked import names_in, unpack
 
 BORN = datetime.datetime(2001, 10, 22, 10, 0, tzinfo=datetime.UTC)
 LATER = BORN + datetime.timedelta(hours=8)

@@ -14,3 +14,9 @@ def unpack(directory: Path) -> Path:
         archive.extractall(directory)
     (directory / ARCHIVE).unlink()
     return directory
+
+
+def names_in(directory: Path) -> list[str]:
+    """Return the names of the parts in the archive of a saved model."""
+    with zipfile.ZipFile(directory / ARCHIVE) as archive:
+        return archive.namelist()

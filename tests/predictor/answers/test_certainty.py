@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from birthmark.predictor.answers.certainty import WORDS, answer, describe, describe_uncalibrated
+from birthmark.predictor.answers.certainty import answer, describe
 from birthmark.predictor.answers.operating_points import Levels, OperatingPoints
 from birthmark.predictor.predicates import BUILT_IN
 from birthmark.predictor.predicates.assignments import assignments_of
@@ -106,6 +106,13 @@ def test_a_model_that_was_not_calibrated_says_yes_and_never_no() -> None:
     assert answers["lock"].probabilities.to_pylist() == [None, None]
 
 
+def test_scores_of_one_level_are_all_as_likely() -> None:
+    points = OperatingPoints(0.5, levels=Levels((), (0.7,)))
+    answers = answer({"common": np.array([0.4, 0.6])}, {"common": points}, [], "accurate")["common"]
+    assert [answers.word(row) for row in range(2)] == ["unsure", "yes"]
+    assert answers.probabilities.to_pylist() == [0.7, 0.7]
+
+
 def test_a_no_of_every_score_is_one() -> None:
     points = OperatingPoints(0.5, None, no=np.nextafter(1.0, 2.0), levels=Levels((), (0.001,)))
     answers = answer({"rare": np.array([0.0, 1.0])}, {"rare": points}, [], "bounded")["rare"]
@@ -119,14 +126,6 @@ def test_columns_that_do_not_fit_are_refused() -> None:
             certainty.answer(columns)
     with pytest.raises(ValueError, match="missing field"):
         Certainty("{}")
-
-
-def test_of_answers_alone_a_yes_is_known_and_all_else_is_unsure() -> None:
-    words, likely = Certainty(describe_uncalibrated(["lock"])).answer(
-        [pa.array([0, 1], pa.uint8())]
-    )
-    assert [WORDS[number] for number in words[0].to_pylist()] == ["unsure", "yes"]
-    assert likely[0].to_pylist() == [None, None]
 
 
 def test_a_yes_is_likelier_than_not_and_a_no_less_likely() -> None:
