@@ -194,7 +194,7 @@ def test_prune_removes_old_versions(registry: Path) -> None:
 def test_verify_finds_what_was_damaged(registry: Path) -> None:
     first, second = Registry(registry).versions()
     assert result_of(registry, "verify")["version"] == second
-    assert result_of(registry, "verify", first)["intact"] > 10
+    assert result_of(registry, "verify", first)["intact"] >= 5
     (registry / "versions" / first / "card.html").write_text("better")
     with pytest.raises(
         RegistryError, match=r"html: expected [\d,]+ bytes with SHA-256 \w+, found 6 bytes"
