@@ -1064,13 +1064,15 @@ bm_sums(const uint8_t *trees, uint32_t count, const uint8_t *scores,
 		}
 		/* Sums past an odd number of columns are 0, and have room. */
 		for (i = column; i < columns && i < column + 8; i += 2) {
-			sums[i] = (uint16_t)even;
-			sums[i + 1] = (uint16_t)odd;
+			sums[i] = (uint16_t)(sums[i] + even);
+			sums[i + 1] = (uint16_t)(sums[i + 1] + odd);
 			even >>= 16;
 			odd >>= 16;
 		}
 	}
 }
+
+#define	BM_SOME_TREES	64	/* at a time: a kernel's stack is small */
 
 /* The sums of a group's columns over its trees. */
 static inline void
@@ -1078,11 +1080,17 @@ bm_sum_group(const uint8_t *image, const uint8_t *p, const uint8_t *row,
     uint16_t *sums)
 {
 	const uint8_t *trees = image + bm_u32(p + 4);
-	uint16_t leaves[BM_TREES_MAX];
+	uint32_t i, some, columns = bm_u32(p + 16), left = bm_u32(p);
+	uint16_t leaves[BM_SOME_TREES];
 
-	bm_leaves(trees, bm_u32(p), image + bm_u32(p + 8), row, leaves);
-	bm_sums(trees, bm_u32(p), image + bm_u32(p + 12), bm_u32(p + 16),
-	    leaves, sums);
+	for (i = 0; i <= columns && i < BM_PREDICATES_MAX; i++)
+		sums[i] = 0;
+	for (; left > 0; left -= some, trees += 8 * (size_t)some) {
+		some = left < BM_SOME_TREES ? left : BM_SOME_TREES;
+		bm_leaves(trees, some, image + bm_u32(p + 8), row, leaves);
+		bm_sums(trees, some, image + bm_u32(p + 12), columns, leaves,
+		    sums);
+	}
 }
 
 static inline void
