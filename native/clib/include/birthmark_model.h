@@ -1,7 +1,7 @@
 /*-
  * SPDX-License-Identifier: BSD-2-Clause
  *
- * libbirthmark: lookups in a compiled model file of `birthmark models image`. For
+ * libbirthmark: lookups in an image that `birthmark models image` wrote. For
  * kernels, and for programs without a library, birthmark.h has only the lookup.
  *
  *	cc program.c $(pkg-config --cflags --libs birthmark)
