@@ -25,7 +25,6 @@ from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.saved_images import certainty_name, hints_name, image_name, levels_name
 from birthmark.predictor.trained import TrainedModel, read_description
 from birthmark.serving.models.hint_image import Hints, etag_of
-from birthmark.serving.models.shared_images import shared_buffer
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.published import Published, read_published
@@ -202,7 +201,7 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def _array(content: bytes) -> pa.UInt8Array:
-    return pa.Array.from_buffers(pa.uint8(), len(content), [None, shared_buffer(content)])
+    return pa.Array.from_buffers(pa.uint8(), len(content), [None, pa.py_buffer(content)])
 
 
 def load_model(

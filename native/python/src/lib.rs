@@ -24,6 +24,7 @@ mod live;
 mod lives;
 mod scan;
 mod serve;
+mod service;
 mod text;
 mod trace;
 
@@ -53,6 +54,7 @@ mod _native {
         lives::{LivesBuilder, PyLiveHistory},
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
+        service::PyHttpService,
         text::{PyTextWriter, PyTraceLines},
         trace::{operations_schema, PyChunk, PyTrace},
     };

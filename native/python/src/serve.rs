@@ -21,6 +21,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Bodies that are answered faster than another thread could take over.
 const SMALL: usize = 4096;
@@ -48,7 +49,7 @@ type Answer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
 
 #[pyclass(name = "Answerer", frozen)]
 pub struct PyAnswerer {
-    answerer: Answerer,
+    pub(crate) answerer: Arc<Answerer>,
 }
 
 #[pymethods]
@@ -81,7 +82,8 @@ impl PyAnswerer {
         let live = live.map(|live| live.live.clone());
         let answerer =
             Answerer::new(image, &model, &abstaining, tallies, levels.transpose()?, live);
-        Ok(PyAnswerer { answerer: answerer.map_err(|error| BROKEN.because(error))? })
+        let answerer = Arc::new(answerer.map_err(|error| BROKEN.because(error))?);
+        Ok(PyAnswerer { answerer })
     }
 
     #[getter]

@@ -14,9 +14,10 @@ from typing import cast
 import httpx
 import pytest
 
-from birthmark.serving.http.connections import PIPELINED
-from birthmark.serving.http.parsing import AT_ONCE, FIELDS, HEAD_BYTES
 from tests.serving.http_answers import Answer, read
+
+PIPELINED, FIELDS, HEAD_BYTES = 64, 100, 16 * 1024
+"""Limits of ``native/service/src/handler.rs``."""
 
 BODY = b'{"name": "a.lock"}'
 GET = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
@@ -108,7 +109,7 @@ def test_large_data_is_parsed_in_parts_and_in_order(
 ) -> None:
     names = [f"{number}{'x' * 200}.lock" for number in range(1_500)]
     body = json.dumps([{"name": name} for name in names]).encode()
-    assert len(body) > 5 * AT_ONCE
+    assert len(body) > 5 * 32 * 1024
     first, second = answers(client, head(b"content-length: %d" % len(body)) + body + GET, many=2)
     assert [each["name"] for each in first.json()["predictions"]] == names
     assert second.json() == {"status": "ok"}
