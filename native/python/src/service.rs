@@ -134,6 +134,10 @@ impl PyHttpService {
         self.service.connections()
     }
 
+    fn parked(&self) -> usize {
+        self.service.parked()
+    }
+
     fn take_lines(&self) -> Vec<PyLine> {
         let line = |line: Line| {
             let Line { request, method, route, path, status, seconds, bytes } = line;

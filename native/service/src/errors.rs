@@ -7,6 +7,7 @@ use hyper::header::{HeaderName, HeaderValue, ALLOW, CONTENT_TYPE, RETRY_AFTER, W
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::Value;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The longest message, in characters: it may quote the request.
@@ -116,17 +117,17 @@ impl ApiError {
     }
 
     fn json(&self) -> Vec<u8> {
-        let text: String;
-        let value = match &self.value {
+        let text;
+        let value = match self.value.as_deref() {
+            Some(value) if serde_json::from_str::<Value>(value).is_ok() => {
+                serde_json::from_str::<&RawValue>(value).ok()
+            }
+            // It was shortened, or holds half a surrogate pair, which no text has.
+            Some(value) => {
+                text = serde_json::to_string(value).unwrap_or_default();
+                serde_json::from_str(&text).ok()
+            }
             None => None,
-            Some(value) => match serde_json::from_str::<&RawValue>(value) {
-                Ok(value) => Some(value),
-                Err(_) => {
-                    // shortened
-                    text = serde_json::to_string(value).unwrap_or_default();
-                    serde_json::from_str(&text).ok()
-                }
-            },
         };
         let (message, field) = (excerpt(&self.message, MESSAGE), self.field.as_deref());
         let error = Detail { r#type: self.kind, message: &message, field, value };

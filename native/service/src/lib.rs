@@ -317,6 +317,11 @@ impl Service {
         self.shared.connections.count()
     }
 
+    /// The number of requests that wait for another image.
+    pub fn parked(&self) -> usize {
+        self.shared.requests.parked()
+    }
+
     /// The lines of the access log since the last call.
     pub fn take_lines(&self) -> Vec<Line> {
         self.shared.metrics.take_lines()

@@ -117,6 +117,11 @@ impl Requests {
         })
     }
 
+    /// The number of requests that wait for another image.
+    pub fn parked(&self) -> usize {
+        self.parked.load(Relaxed)
+    }
+
     /// Whether a request must have a turn, as it needs much memory.
     pub fn needs_turn(path: &str, size: usize) -> bool {
         path == "/v1/explanations" || size > SMALL
