@@ -94,7 +94,7 @@ def _pages() -> dict[str, tuple[list[tuple[str, str]], bytes]]:
     pages = {type: html.error_page(type, status) for type, status in TYPES.items()}
     skipped = ("content-length", "content-type")
     return {
-        type: ([field for field in page.headers.items() if field[0] not in skipped], page.body)
+        type: ([field for field in page.headers.items() if field[0] not in skipped], bytes(page.body))
         for type, page in pages.items()
     }
 
@@ -152,7 +152,7 @@ class Front:
         )
 
     def _set_tokens(self, tokens: list[Token] | None) -> None:
-        by_hash = (
+        by_hash: dict[bytes, tuple[str, list[str]]] | None = (
             None
             if tokens is None
             else {bytes.fromhex(token.sha256): (token.name, list(token.scopes)) for token in tokens}

@@ -5,7 +5,6 @@
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-mod acceptor;
 mod anonymize;
 mod arrays;
 mod captures;
@@ -35,7 +34,6 @@ mod _native {
 
     #[pymodule_export]
     use super::{
-        acceptor::PyAcceptor,
         anonymize::{PyMapping, TextRewriter},
         captures::PyCaptureWriter,
         certainty::PyCertainty,

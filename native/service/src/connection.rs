@@ -9,11 +9,14 @@ use super::Shared;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use rustix::net::{recv, RecvFlags};
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::Interest;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::select;
@@ -24,6 +27,8 @@ const READ: usize = 1 << 16;
 
 /// The type of a TLS record that begins a handshake (RFC 8446 section 5.1).
 const TLS_HANDSHAKE: u8 = 22;
+
+const READABLE: Interest = Interest::READABLE;
 
 /// How long the end of a connection may take.
 const CLOSE_TIME: Duration = Duration::from_secs(1);
@@ -37,11 +42,16 @@ pub enum Stream {
 }
 
 impl Stream {
-    async fn readable(&self) -> io::Result<()> {
-        match self {
-            Stream::Tcp(stream) => stream.readable().await,
-            Stream::Unix(stream) => stream.readable().await,
-        }
+    /// The first byte that was sent; None if the client has left.
+    async fn first_byte(&self) -> io::Result<Option<u8>> {
+        let mut first = [0];
+        let mut peek =
+            |descriptor: BorrowedFd<'_>| Ok(recv(descriptor, &mut first[..], RecvFlags::PEEK)?.0);
+        let count = match self {
+            Stream::Tcp(stream) => stream.async_io(READABLE, || peek(stream.as_fd())).await?,
+            Stream::Unix(stream) => stream.async_io(READABLE, || peek(stream.as_fd())).await?,
+        };
+        Ok((count > 0).then_some(first[0]))
     }
 
     fn local(&self) -> Option<IpAddr> {
@@ -73,29 +83,31 @@ pub async fn serve(shared: Arc<Shared>, stream: Stream, conn: Conn) {
         shared.metrics.shed.fetch_add(1, Relaxed);
         return stream.refuse(&shared.busy).await;
     };
-    if !first_data(&stream, &conn).await {
-        return;
-    }
+    let Some(first) = first_byte(&stream, &conn).await else { return };
     let local = stream.local();
     if let Some(acceptor) = shared.tls_acceptor() {
-        return over_tls(shared, acceptor, stream, conn, local).await;
+        if first != TLS_HANDSHAKE {
+            return;
+        }
+        return Box::pin(over_tls(shared, acceptor, stream, conn, local)).await;
     }
     if shared.requests.is_full(conn.address) {
         shared.metrics.shed.fetch_add(1, Relaxed);
         return stream.refuse(&shared.busy).await;
     }
     conn.begin(Phase::Receiving);
+    // In a box, so that a silent connection does not take the memory of one with requests.
     match stream {
-        Stream::Tcp(stream) => requests(shared, stream, conn, local).await,
-        Stream::Unix(stream) => requests(shared, stream, conn, local).await,
+        Stream::Tcp(stream) => Box::pin(requests(shared, stream, conn, local)).await,
+        Stream::Unix(stream) => Box::pin(requests(shared, stream, conn, local)).await,
     }
 }
 
-/// Waits for the first data of a connection; returns whether it came.
-async fn first_data(stream: &Stream, conn: &Conn) -> bool {
+/// Waits for the first byte of a connection; None if it is to end before.
+async fn first_byte(stream: &Stream, conn: &Conn) -> Option<u8> {
     select! {
-        readable = stream.readable() => readable.is_ok(),
-        () = conn.wake.notified() => false,
+        first = stream.first_byte() => first.ok().flatten(),
+        () = conn.wake.notified() => None,
     }
 }
 
@@ -107,10 +119,6 @@ async fn over_tls(
     local: Option<IpAddr>,
 ) {
     let Stream::Tcp(stream) = stream else { return };
-    let mut first = [0];
-    if stream.peek(&mut first).await.is_err() || first[0] != TLS_HANDSHAKE {
-        return;
-    }
     shared.connections.begin_handshake(&conn);
     let done = select! {
         done = acceptor.accept(stream) => done.ok(),
@@ -119,7 +127,7 @@ async fn over_tls(
     shared.connections.end_handshake(&conn);
     if let Some(stream) = done {
         conn.begin(Phase::Idle);
-        requests(shared, stream, conn, local).await;
+        Box::pin(requests(shared, stream, conn, local)).await;
     }
 }
 
@@ -156,7 +164,7 @@ async fn requests<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
     };
     let stream = http.into_parts().io.into_inner().into_stream();
-    let is_clean = turn.is_over() && !conn.is_discarding();
+    let is_clean = turn.is_over() && !turn.is_last.load(Relaxed) && !conn.is_discarding();
     let error = match ended {
         Some(Ok(())) => None,
         Some(Err(error)) if is_clean => refused_head(&error),

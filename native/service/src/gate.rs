@@ -5,8 +5,8 @@ use super::conn::{Conn, Order, Phase};
 use super::Shared;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::Arc;
 use std::task::{ready, Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -20,6 +20,8 @@ pub struct Turn {
     pub begun: AtomicU64,
     pub answered: AtomicU64,
     pub sent: AtomicU64,
+    /// Whether the last answer closes the connection.
+    pub is_last: AtomicBool,
 }
 
 impl Turn {

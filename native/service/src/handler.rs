@@ -99,6 +99,7 @@ impl Handler {
             closes = expects;
             self.discard(body);
         }
+        self.turn.is_last.store(closes, Relaxed);
         self.complete(&mut response, id.clone(), closes);
         let (status, bytes) = (response.status().as_u16(), response.body().len());
         let time = came.elapsed();
@@ -128,8 +129,8 @@ impl Handler {
         self.shared.requests.wait(&self.shared, self.conn.address).await?;
         let Parts { method, headers, .. } = &asked.head;
         asked.token = self.shared.access.check(method, &asked.path, headers, self.local)?;
-        self.check_length(headers)?;
-        asked.body = self.read_body(body).await?;
+        let length = self.check_length(&asked.head.headers)?;
+        asked.body = self.read_body(body, length).await?;
         self.conn.begin(Phase::Answering);
         routes::answer(&self.shared, asked).await
     }
@@ -157,11 +158,13 @@ impl Handler {
         Ok(())
     }
 
-    fn check_length(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+    /// The declared length of the body, at most that of the largest; 0 without one.
+    fn check_length(&self, headers: &HeaderMap) -> Result<usize, ApiError> {
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        match length.and_then(|length| length.parse().ok()) {
-            Some(length) if self.shared.limits.max_body_bytes < length => Err(self.too_large()),
-            _ => Ok(()),
+        let length = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
+        match length > self.shared.limits.max_body_bytes {
+            true => Err(self.too_large()),
+            false => Ok(length),
         }
     }
 
@@ -171,18 +174,18 @@ impl Handler {
     }
 
     /// The whole body; its bytes are reserved as they come, unless they come at once.
-    async fn read_body(&self, body: &mut Incoming) -> Result<Bytes, ApiError> {
+    async fn read_body(&self, body: &mut Incoming, length: usize) -> Result<Bytes, ApiError> {
         if body.is_end_stream() {
             return Ok(Bytes::new());
         }
         self.conn.set_reading_body(true);
         self.conn.continue_as(Phase::Receiving);
-        let whole = self.collect(body).await;
+        let whole = self.collect(body, length).await;
         self.conn.set_reading_body(false);
         whole
     }
 
-    async fn collect(&self, body: &mut Incoming) -> Result<Bytes, ApiError> {
+    async fn collect(&self, body: &mut Incoming, length: usize) -> Result<Bytes, ApiError> {
         let most = self.shared.limits.max_body_bytes;
         let Some(first) = self.next(body).await? else { return Ok(Bytes::new()) };
         if body.is_end_stream() {
@@ -190,7 +193,8 @@ impl Handler {
         }
         let revoked = Some((Arc::clone(&self.conn), Order::Outrun));
         let reservation = self.shared.budget.reservation(revoked);
-        let (mut whole, mut next) = (Vec::new(), Some(first));
+        // Growing by doubling would take three times the memory.
+        let (mut whole, mut next) = (Vec::with_capacity(length), Some(first));
         while let Some(data) = next {
             reservation.grow(data.len()).map_err(|_| self.budget_full())?;
             whole.extend_from_slice(&data);

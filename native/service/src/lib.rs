@@ -57,7 +57,7 @@ use waiting::{Requests, ADDRESSES};
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Threads for large bodies.
-const BLOCKING_THREADS: usize = 4;
+const BLOCKING_THREADS: usize = 2;
 
 /// The limits of a service (`serving/settings.py`).
 #[derive(Clone, Copy, Debug)]

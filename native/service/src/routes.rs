@@ -73,7 +73,12 @@ async fn run<T: Send + 'static>(
 async fn predictions(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError> {
     let model = shared.model()?;
     let (answering, sent) = (Arc::clone(&model), body.clone());
-    let answer = run(body.len(), move || answering.answerer.json(&sent)).await??;
+    let answer = run(body.len(), move || {
+        let mut answer = answering.answerer.json(&sent)?;
+        answer.json.shrink_to_fit(); // it may wait for its client
+        Ok::<_, ApiError>(answer)
+    });
+    let answer = answer.await??;
     shared.log.offer(&model, &body, answer.files, Answered::Json(answer.histories));
     Ok(json(answer.json))
 }
