@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastapi import Response
+
 from birthmark.serving.access.paths import PATHS
 from birthmark.serving.access.tokens import Token
 from birthmark.serving.http import tls
@@ -92,11 +94,13 @@ def config(settings: Settings, upstream: Path, routes: Iterable[str]) -> Config:
 def _pages() -> dict[str, tuple[list[tuple[str, str]], bytes]]:
     """Return the header fields and the page of each type of error that the front may answer."""
     pages = {type: html.error_page(type, status) for type, status in TYPES.items()}
-    skipped = ("content-length", "content-type")
-    return {
-        type: ([field for field in page.headers.items() if field[0] not in skipped], bytes(page.body))
-        for type, page in pages.items()
-    }
+    return {type: (_fields(page), bytes(page.body)) for type, page in pages.items()}
+
+
+def _fields(page: Response) -> list[tuple[str, str]]:
+    """Return the header fields that the front does not set itself."""
+    own = ("content-length", "content-type")
+    return [field for field in page.headers.items() if field[0] not in own]
 
 
 class Front:
@@ -129,6 +133,7 @@ class Front:
 
     def reload_certificate(self) -> None:
         """Read the certificate again; raise ValueError, and keep the old one, if it is invalid."""
+        tls.context(self._settings)
         if (certificate := tls.certificate(self._settings)) is not None:
             self.native.set_certificate(*certificate)
 

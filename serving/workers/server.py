@@ -163,7 +163,7 @@ def _check(settings: Settings) -> None:
                 f"{settings.host}: other hosts could connect there without a token; expected"
                 " --tokens FILE, or --allow-open to allow that"
             )
-    tls.certificate(settings)
+    tls.context(settings)
     if (missing := Registry(settings.registry).missing()) is not None:
         raise ValueError(
             f"{missing}: expected a registry, which birthmark train makes, or an empty directory"

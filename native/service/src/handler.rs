@@ -13,7 +13,6 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response};
 use percent_encoding::percent_decode_str;
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::poll_fn;
@@ -78,42 +77,29 @@ impl Handler {
             _ => self.conn.begin(Phase::Answering), // it was read with the request before it
         }
         let (head, mut body) = request.into_parts();
-        let path = match percent_decode_str(head.uri.path()).decode_utf8_lossy() {
-            Cow::Borrowed(path) => path.to_owned(),
-            Cow::Owned(path) => path,
-        };
-        let (method, id) = (head.method.clone(), self.id_of(&head.headers));
-        let wants_page = wants_page(&head);
-        let expects = head.headers.contains_key(EXPECT);
-        let asked =
-            Asked { head, path: path.clone(), id: id.clone(), token: None, body: Bytes::new() };
-        let mut closes = false;
-        let mut response = match self.answer(asked, &mut body).await {
-            Ok(response) => response,
-            Err(error) => {
-                closes = error.closes;
-                self.shared.error_response(&error, wants_page)
-            }
-        };
+        let path = percent_decode_str(head.uri.path()).decode_utf8_lossy().into_owned();
+        let (id, route) = (self.id_of(&head.headers), self.shared.metrics.route(&path));
+        let line = self.shared.metrics.logs_access().then(|| Line::new(&head, &path, &id));
+        let (wants_page, expects) = (wants_page(&head), head.headers.contains_key(EXPECT));
+        let asked = Asked { head, path, id: id.clone(), token: None, body: Bytes::new() };
+        let answer = self.answer(asked, &mut body).await;
+        let mut closes = answer.as_ref().is_err_and(|error| error.closes);
+        let mut response =
+            answer.unwrap_or_else(|error| self.shared.error_response(&error, wants_page));
         if !closes && !body.is_end_stream() {
             closes = expects;
             self.discard(body);
         }
-        self.turn.is_last.store(closes, Relaxed);
-        self.complete(&mut response, id.clone(), closes);
+        self.complete(&mut response, id, closes);
         let (status, bytes) = (response.status().as_u16(), response.body().len());
         let time = came.elapsed();
-        self.shared.metrics.count(&path, status, time);
-        self.shared.metrics.note(|| Line {
-            request: id.to_str().unwrap_or_default().to_owned(),
-            method: method.to_string(),
-            route: String::new(),
-            path,
-            status,
-            seconds: time.as_secs_f64(),
-            bytes,
-        });
+        self.shared.metrics.count(route, status, time);
+        if let Some(line) = line {
+            let seconds = time.as_secs_f64();
+            self.shared.metrics.note(route, Line { status, seconds, bytes, ..line });
+        }
         self.conn.set_unsent(bytes);
+        self.turn.is_last.store(closes, Relaxed);
         self.conn.begin(Phase::Answering);
         self.turn.answered.fetch_add(1, Relaxed);
         Ok(response.map(Full::new))

@@ -1,5 +1,7 @@
 //! Counts of requests, and the lines of the access log.
 
+use hyper::header::HeaderValue;
+use hyper::http::request::Parts;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -42,13 +44,30 @@ pub struct Line {
     pub bytes: usize,
 }
 
+impl Line {
+    /// The line of a request that is not answered yet.
+    pub fn new(head: &Parts, path: &str, id: &HeaderValue) -> Line {
+        Line {
+            request: id.to_str().unwrap_or_default().to_owned(),
+            method: head.method.to_string(),
+            route: String::new(),
+            path: path.to_owned(),
+            status: 0,
+            seconds: 0.0,
+            bytes: 0,
+        }
+    }
+}
+
 /// The metrics of a service.
 pub struct Metrics {
     /// Requests refused as `overloaded`.
     pub shed: AtomicU64,
-    routes: HashSet<String>,
+    /// The number of each route; requests for other paths have the number after them.
+    routes: HashMap<String, usize>,
+    names: Vec<String>,
     bounds: Vec<f64>,
-    histograms: RwLock<HashMap<(String, u16), Arc<Histogram>>>,
+    histograms: RwLock<HashMap<(usize, u16), Arc<Histogram>>>,
     /// None: there is no access log.
     lines: Option<Mutex<Vec<Line>>>,
 }
@@ -56,23 +75,26 @@ pub struct Metrics {
 impl Metrics {
     /// Metrics of `routes`, with histograms of these upper bounds (seconds).
     pub fn new(routes: HashSet<String>, bounds: Vec<f64>, access_log: bool) -> Metrics {
-        let lines = access_log.then(Mutex::default);
-        let histograms = RwLock::default();
-        Metrics { shed: AtomicU64::new(0), routes, bounds, histograms, lines }
+        let mut names: Vec<_> = routes.into_iter().collect();
+        let routes = names.iter().cloned().zip(0..).collect();
+        names.push(OTHER.to_owned());
+        let (shed, histograms) = (AtomicU64::new(0), RwLock::default());
+        Metrics { shed, routes, names, bounds, histograms, lines: access_log.then(Mutex::default) }
     }
 
-    /// The label of a path.
-    fn route<'a>(&self, path: &'a str) -> &'a str {
-        if self.routes.contains(path) {
-            path
-        } else {
-            OTHER
-        }
+    /// The number of a path's route.
+    pub fn route(&self, path: &str) -> usize {
+        self.routes.get(path).copied().unwrap_or(self.routes.len())
+    }
+
+    /// Whether each request is logged.
+    pub fn logs_access(&self) -> bool {
+        self.lines.is_some()
     }
 
     /// Counts an answered request.
-    pub fn count(&self, path: &str, status: u16, time: Duration) {
-        let key = (self.route(path).to_owned(), status);
+    pub fn count(&self, route: usize, status: u16, time: Duration) {
+        let key = (route, status);
         let known =
             self.histograms.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let histogram = known.unwrap_or_else(|| {
@@ -91,22 +113,20 @@ impl Metrics {
     /// All requests.
     pub fn requests(&self) -> Vec<Timed> {
         let all = self.histograms.read().unwrap_or_else(PoisonError::into_inner);
-        let timed = |((route, status), each): (&(String, u16), &Arc<Histogram>)| {
+        let timed = |((route, status), each): (&(usize, u16), &Arc<Histogram>)| {
             let counts = each.counts.iter().map(|count| count.load(Relaxed)).collect();
             let seconds = each.nanoseconds.load(Relaxed) as f64 / 1e9;
-            (route.clone(), *status, counts, seconds)
+            (self.names[*route].clone(), *status, counts, seconds)
         };
         all.iter().map(timed).collect()
     }
 
     /// Adds a line to the access log, if there is one.
-    pub fn note(&self, line: impl FnOnce() -> Line) {
+    pub fn note(&self, route: usize, line: Line) {
         let Some(lines) = &self.lines else { return };
-        let mut line = line();
-        line.route = self.route(&line.path).to_owned();
         let mut lines = lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() < LINES {
-            lines.push(line);
+            lines.push(Line { route: self.names[route].clone(), ..line });
         }
     }
 
