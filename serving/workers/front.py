@@ -65,7 +65,7 @@ class Config:
 def config(settings: Settings, upstream: Path, routes: Iterable[str]) -> Config:
     """Return the configuration for an application that listens at a socket, `upstream`."""
     return Config(
-        threads=settings.workers,
+        threads=settings.threads,
         max_requests=settings.max_requests,
         max_connections=allow_files(settings.max_connections),
         max_body_bytes=settings.max_body_bytes,

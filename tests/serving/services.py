@@ -172,3 +172,16 @@ def certified(folder: Path) -> tuple[Path, Path]:
     made += ["-out", str(files[0]), "-keyout", str(files[1])]
     subprocess.run(made, check=True, capture_output=True)
     return files
+
+
+def alive(process: int) -> bool:
+    """Return whether a process runs (Linux)."""
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def total(service: Process, metric: str) -> float:
+    """Return the sum of the samples of a metric whose text begins so."""
+    with service.client() as client:
+        text = client.get("/metrics").text
+    return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(metric))

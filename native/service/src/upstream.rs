@@ -18,8 +18,7 @@ use tokio::net::UnixStream;
 /// The header field with the name of a request's token, which only this server can set.
 const TOKEN: &str = "x-birthmark-token";
 
-/// The header fields by which the application knows the scheme that the client used, and by which
-/// it could be told of another client.
+/// The header fields with the scheme and the client of a request, which only this server can set.
 const SCHEME: &str = "x-forwarded-proto";
 const CLIENT: &str = "x-forwarded-for";
 

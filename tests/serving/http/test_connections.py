@@ -1,7 +1,4 @@
-"""Requests sent byte by byte over a connection: each gets its answer, in order.
-
-Tests also serving/http/parsing.py.
-"""
+"""Requests sent byte by byte over a connection: each gets its answer, in order."""
 
 from __future__ import annotations
 
