@@ -52,6 +52,11 @@ impl Connections {
         self.count.load(Relaxed)
     }
 
+    /// Adds a connection; returns its number.
+    pub fn add(&self, conn: &Arc<Conn>) -> usize {
+        lock(&self.open).insert(Arc::clone(conn))
+    }
+
     /// Gives an order to all connections.
     pub fn order_all(&self, order: Order) {
         lock(&self.open).iter().for_each(|(_, conn)| conn.order(order));
@@ -153,7 +158,7 @@ pub fn take_seat(shared: &Arc<Shared>, conn: &Arc<Conn>) -> Option<Seat> {
         connections.count.fetch_sub(1, Relaxed);
         return None;
     }
-    let number = lock(&connections.open).insert(Arc::clone(conn));
+    let number = connections.add(conn);
     Some(Seat { shared: Arc::clone(shared), number })
 }
 

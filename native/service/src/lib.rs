@@ -18,6 +18,8 @@ mod hosts;
 mod log;
 mod metrics;
 mod routes;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod upstream;
 mod waiting;
