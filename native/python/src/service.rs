@@ -23,6 +23,8 @@ type PyPage = (Vec<(String, String)>, Vec<u8>);
 type PyEntry<'py> = (u64, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, u8, u64, f64);
 /// A line of the access log: request, method, route, path, status, seconds and bytes.
 type PyLine = (String, String, String, String, u16, f64, usize);
+/// The tokens by hash: names and scopes.
+type PyTokens = HashMap<Vec<u8>, (String, Vec<String>)>;
 /// Hints: the answerer, the image and its tag.
 type PyHints<'py> = (PyRef<'py, PyAnswerer>, Vec<u8>, String);
 
@@ -117,7 +119,7 @@ impl PyHttpService {
     }
 
     /// By the SHA-256 of their texts; None: their file cannot be read.
-    fn set_tokens(&self, tokens: Option<HashMap<Vec<u8>, (String, Vec<String>)>>) {
+    fn set_tokens(&self, tokens: Option<PyTokens>) {
         let token = |(hash, (name, scopes))| (hash, Token { name, scopes });
         self.service.set_tokens(tokens.map(|tokens| tokens.into_iter().map(token).collect()));
     }

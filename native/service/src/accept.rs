@@ -51,6 +51,9 @@ pub async fn accept(shared: Arc<Shared>, listener: Listener) {
             Ok((stream, address)) => {
                 let conn = Conn::new(address, shared.start);
                 tokio::spawn(serve(Arc::clone(&shared), stream, conn));
+                if shared.connections.is_full() {
+                    tokio::task::yield_now().await; // those that make room are closed first
+                }
             }
             Err(error) if is_of_client(&error) => {}
             Err(_) => {

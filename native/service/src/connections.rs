@@ -52,6 +52,11 @@ impl Connections {
         self.count.load(Relaxed)
     }
 
+    /// Whether another connection needs room.
+    pub fn is_full(&self) -> bool {
+        self.count() >= self.most
+    }
+
     /// Adds a connection; returns its number.
     pub fn add(&self, conn: &Arc<Conn>) -> usize {
         lock(&self.open).insert(Arc::clone(conn))

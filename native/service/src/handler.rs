@@ -112,7 +112,8 @@ impl Handler {
         body: &mut Incoming,
     ) -> Result<Response<Bytes>, ApiError> {
         self.check_head(&asked.head)?;
-        self.shared.requests.wait(&self.shared, self.conn.address).await?;
+        let is_first = self.turn.begun.load(Relaxed) == 1;
+        self.shared.requests.wait(&self.shared, self.conn.address, is_first).await?;
         let Parts { method, headers, .. } = &asked.head;
         asked.token = self.shared.access.check(method, &asked.path, headers, self.local)?;
         let length = self.check_length(&asked.head.headers)?;

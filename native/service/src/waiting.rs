@@ -15,6 +15,10 @@ use tokio::task::yield_now;
 /// out.
 pub const ADDRESSES: usize = 4;
 
+/// Requests of an address that may wait on connections that had one before, for each on new ones: a
+/// crowd of new connections keeps out no client that is connected.
+const KNOWN: usize = 2;
+
 /// Counters of addresses. Two that share one share its limit.
 const COUNTERS: usize = 4096;
 
@@ -76,10 +80,10 @@ impl Requests {
         &self.by_address[self.hasher.hash_one(address) as usize % COUNTERS]
     }
 
-    /// Whether another request of an address may not wait.
+    /// Whether the first request of another connection of an address may not wait.
     pub fn is_full(&self, address: Address) -> bool {
         self.of(address).load(Relaxed) >= self.most
-            || self.waiting.load(Relaxed) >= ADDRESSES * self.most
+            || self.waiting.load(Relaxed) >= (ADDRESSES - 1) * self.most
     }
 
     /// The error of a request that may not wait.
@@ -91,14 +95,21 @@ impl Requests {
     ///
     /// Connections are read in turns. A request is begun only after all connections that were
     /// readable have had their turn, so that in a crowd those beyond the limit are refused first.
-    /// With as few connections as requests may wait, none is.
-    pub async fn wait(&self, shared: &Shared, address: Address) -> Result<(), ApiError> {
+    /// With as few connections as requests may wait, none is. `is_first` is whether it is the first of
+    /// its connection.
+    pub async fn wait(
+        &self,
+        shared: &Shared,
+        address: Address,
+        is_first: bool,
+    ) -> Result<(), ApiError> {
         if shared.connections.count() <= self.most {
             return Ok(());
         }
         let full = || ApiError::overloaded(shared, self.full());
-        let _of_address = count(self.of(address), self.most).ok_or_else(full)?;
-        let _of_all = count(&self.waiting, ADDRESSES * self.most).ok_or_else(full)?;
+        let (one, all) = if is_first { (1, ADDRESSES - 1) } else { (KNOWN, ADDRESSES) };
+        let _of_address = count(self.of(address), one * self.most).ok_or_else(full)?;
+        let _of_all = count(&self.waiting, all * self.most).ok_or_else(full)?;
         let came = Instant::now();
         yield_now().await;
         if came.elapsed() > shared.limits.queue {
