@@ -58,7 +58,7 @@ use waiting::{Requests, ADDRESSES};
 /// The interval at which the end of open connections is looked for as the service stops.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Threads for large bodies.
+/// The most threads for large bodies. Each keeps some of the memory that it took for its last ones.
 const BLOCKING_THREADS: usize = 2;
 
 /// The limits of a service (`serving/settings.py`).
@@ -263,7 +263,8 @@ impl Service {
     /// If threads cannot be started, the socket is no listening one, or the certificate is invalid.
     pub fn start(listener: OwnedFd, is_unix: bool, config: Config) -> io::Result<Service> {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(config.threads.max(1)).max_blocking_threads(BLOCKING_THREADS);
+        let threads = config.threads.max(1);
+        builder.worker_threads(threads).max_blocking_threads(threads.min(BLOCKING_THREADS));
         let runtime = builder.thread_name("service").enable_all().build()?;
         let shared = Arc::new(Shared::new(config).map_err(io::Error::other)?);
         let entered = runtime.enter();
