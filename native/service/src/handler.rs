@@ -86,9 +86,12 @@ impl Handler {
         let mut closes = answer.as_ref().is_err_and(|error| error.closes);
         let mut response =
             answer.unwrap_or_else(|error| self.shared.error_response(&error, wants_page));
+        // Who waits for a 100 may never send the body; others have sent some of it already.
         if !closes && !body.is_end_stream() {
-            closes = expects;
-            self.discard(body);
+            match expects {
+                true => closes = true,
+                false => self.discard(body),
+            }
         }
         self.complete(&mut response, id, closes);
         let (status, bytes) = (response.status().as_u16(), response.body().len());

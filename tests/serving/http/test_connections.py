@@ -214,3 +214,10 @@ def test_a_body_that_goes_on_after_its_answer_is_not_taken_for_requests(
     begun = head(b"content-length: %d" % len(body))
     found = answers(client, begun, body, GET, many=2)
     assert [each.status for each in found] == [413, 200]
+
+
+def test_a_body_that_waits_for_a_100_is_refused_and_not_waited_for(client: httpx.Client) -> None:
+    """RFC 9110 section 10.1.1: the client may never send it."""
+    (answer,) = answers(client, head(b"expect: 100-continue", b"content-length: 99999999"))
+    assert (answer.status, answer.error) == (413, "body_too_large")
+    assert answer.fields["connection"] == "close"
