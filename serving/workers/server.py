@@ -54,20 +54,27 @@ def run(settings: Settings, say: Callable[[str], None], config_file: Path | None
     """Serve until SIGTERM or SIGINT, then end what was begun and return.
 
     Calls `say` with its URL once it listens. SIGHUP reads the certificate again. Its follower reads
-    `config_file`, too. Raises OSError if it cannot listen, and ValueError if it may not, or if the
-    registry, the tokens, the certificate or the log's directory are invalid.
+    `config_file`, too. Raises OSError if it cannot listen or fails, and ValueError if it may not,
+    or if the registry, the tokens, the certificate or the log's directory are invalid.
     """
     for why in mistaken(os.environ):
         log.warning("%s", why)
     _check(settings)
-    stopped = threading.Event()
+    stopped, signalled = threading.Event(), threading.Event()
+
+    def stop(*_: object) -> None:
+        signalled.set()
+        stopped.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopped.set())
+        signal.signal(number, stop)
     with listen(settings) as listener, followed(settings, config_file):
         say(f"Birthmark answers at {url(listener, settings.ssl_certfile is not None)}")
         with answering(settings, listener, stopped) as front:
             signal.signal(signal.SIGHUP, lambda *_: _reload(front))
             stopped.wait()
+            if not signalled.is_set():
+                raise OSError("the application has ended by itself; the log says why")
 
 
 def _reload(front: Front) -> None:
