@@ -5,7 +5,7 @@
 
 All in one run, in turns: one worker each, on a processor of its own beside that of the client
 (``load.c``), whose connections stay open. Bare are an application of Starlette and one of FastAPI,
-on the same server; with granian installed, the service and Starlette's are measured there, too.
+on uvicorn; with granian installed, Starlette's is measured there, too.
 Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
 and 10,000 in Arrow; one file also with everything on that costs a request something: tokens, and a
 prediction log of all that is answered, written while it is measured; and one of the forest, with
@@ -278,7 +278,6 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
     }
     if importlib.util.find_spec("granian"):
         peers = "benchmarks.serving_peers"
-        commands["birthmark, granian"] = ([*granian, "8404", f"{peers}:birthmark"], "8404")
         commands["Starlette, granian"] = ([*granian, "8405", f"{peers}:bare_starlette"], "8405")
     return {
         name: stack.enter_context(

@@ -1,4 +1,4 @@
-"""Applications that read and write the service's JSON without predicting, and the service's own."""
+"""Applications that read and write the service's JSON without predicting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from birthmark.serving.messages.responses import OneResponse
-from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import Registry
 
 REGISTRY = Path(os.environ["BIRTHMARK_REGISTRY"])
@@ -63,12 +62,3 @@ class File(BaseModel):
 @bare_fastapi.post("/v1/predictions")
 async def _fastapi(file: File) -> OneResponse:
     return answer(file.name)
-
-
-def _birthmark() -> FastAPI:
-    from birthmark.serving.app.application import create_app
-
-    return create_app(Settings(registry=REGISTRY))
-
-
-birthmark = _birthmark()

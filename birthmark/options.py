@@ -44,12 +44,14 @@ class Options:
         arguments: the settings that become positional arguments.
         named: the options' names that differ from the settings'.
         variable: returns the environment variable of a setting; None if it has none.
+        old: old names of settings, whose options and variables are valid, too.
     """
 
     only: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     named: Mapping[str, str] = field(default_factory=dict)
     variable: Callable[[str], str | None] = lambda setting: None
+    old: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, model: type[BaseModel]) -> list[Parameter]:
         """Return typer's parameter for each setting."""
@@ -61,7 +63,7 @@ class Options:
         made = (typer.Argument if name in self.arguments else typer.Option)(
             *words,
             help=_help(setting),
-            envvar=self.variable(name),
+            envvar=self._variables(name),
             **({} if kind is bool else _reading(setting, kind)),
         )
         own: Any = bool if kind is bool else list[Any] if _is_list(setting) else Any
@@ -73,7 +75,17 @@ class Options:
             annotation=Annotated[own, made],
         )
 
+    def _variables(self, name: str) -> str | list[str] | None:
+        old = [variable for each in self._old(name) if (variable := self.variable(each))]
+        new = self.variable(name)
+        return [new, *old] if new and old else new
+
+    def _old(self, name: str) -> list[str]:
+        return [old for old, new in self.old.items() if new == name]
+
     def _words(self, name: str, setting: FieldInfo) -> list[str]:
+        if old := self._old(name):
+            return [f"--{each.replace('_', '-')}" for each in (name, *old)]
         if name in self.named:
             return [self.named[name]]
         # A switch that is off by default, and that nothing else turns on, needs no --no- form.

@@ -967,48 +967,66 @@ def fnv1a(bytes: bytes) -> int:
     """Return the 32-bit FNV-1a hash of ``bytes``."""
 
 @final
-class Acceptor:
-    """A thread that accepts connections from a socket, and queues them until they send data.
+class HttpService:
+    """An HTTP server in native threads: it answers predictions and hints, and passes on the rest.
 
-    Connections with data are admitted, each address in turn. Above ``ready`` of them, the newest
-    one of the address with most gets ``busy``, if that is not empty, and is closed. With ``tls``, a
-    connection that begins without a handshake is closed, too. Above ``connections``, including
-    those of ``set_active_connections``, the one idle longest is closed, and so is one idle for
-    ``idle_seconds``.
+    Other requests go, after all checks, to an application at the Unix socket ``upstream``.
     """
 
-    def __new__(
-        cls,
-        listener: int,
-        connections: int,
-        ready: int,
-        idle_seconds: float,
-        busy: bytes,
-        tls: bool,
-    ) -> Self:
-        """Take connections at a listening socket, whose file descriptor is given away.
+    def __new__(cls, listener: int, is_unix: bool, config: object) -> Self:
+        """Answer at a listening socket, whose file descriptor is given away.
 
-        Raises ``OSError`` where it is none.
+        `config` has the attributes of ``serving.workers.front.Config``.
+
+        Raises ``ArgumentError`` for a descriptor or times that cannot be, and ``OSError`` if it
+        cannot start.
         """
 
-    def fileno(self) -> int:
-        """Return a file descriptor that is readable while there is somebody to be let in."""
+    def publish(
+        self,
+        number: int,
+        version: str,
+        answerer: Answerer,
+        hints: tuple[Answerer, bytes, str] | None = None,
+    ) -> None:
+        """Answer from a model from now on; `hints` are their answerer, image and entity tag."""
 
-    def take_ready(self, most: int) -> list[tuple[int, int]]:
-        """Let in at most so many, each address in turn.
+    def set_tokens(self, tokens: dict[bytes, tuple[str, list[str]]] | None) -> None:
+        """Replace the tokens: names and scopes by the SHA-256 of the texts.
 
-        Return the descriptors of their sockets, and a number for each one's address: that of its
-        network for IPv6 (/64), 0 for Unix sockets.
+        None: their file cannot be read, and requests that need a token get 503.
         """
 
-    def set_active_connections(self, connections: int) -> None:
-        """Tell how many are inside, of those that were let in."""
+    def set_certificate(self, certificate: bytes, key: bytes) -> None:
+        """Use another certificate for new connections; raise ``ValueError`` if it is invalid."""
 
-    def take_refused(self) -> int:
-        """Return how many were sent ``busy`` since this was asked last."""
+    def requests(self) -> tuple[list[tuple[str, int, list[int], float]], int]:
+        """Return the answered requests, and the number of those refused as overloaded.
 
-    def close(self) -> None:
-        """Take nobody any more; after that every other method raises ``StateError``."""
+        Each row is a route, a status, counts by bucket of time, and the sum of seconds.
+        """
+
+    def connections(self) -> int:
+        """Return the number of open connections."""
+
+    def parked(self) -> int:
+        """Return the number of requests that wait for another image."""
+
+    def take_lines(self) -> list[tuple[str, str, str, str, int, float, int]]:
+        """Return the lines of the access log since the last call.
+
+        Each has the request's id, method, route and path, the status, seconds, and bytes.
+        """
+
+    def take_log(self) -> tuple[list[tuple[int, bytes, bytes | None, int, int, float]], int]:
+        """Return the sampled requests since the last call, and the rows that were dropped.
+
+        Each has the model's number, the body, the live histories (None for a hint), the hint's
+        verdict, the number of rows, and the Unix time of the answer.
+        """
+
+    def stop(self, longest: float) -> None:
+        """Stop accepting connections; wait at most `longest` seconds for those that are open."""
 
 @final
 class Tally:

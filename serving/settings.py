@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -43,6 +43,10 @@ def _names(text: str) -> str:
                 f"expected host names without ports, separated by commas, found {name!r}"
             )
     return text
+
+
+OLD = {"workers": "threads"}
+"""Old names of settings, which are valid during this release."""
 
 
 class Settings(Strict):
@@ -158,17 +162,13 @@ class Settings(Strict):
         default=None, description="certificate for HTTPS, with its chain, PEM"
     )
     ssl_keyfile: Path | None = Field(default=None, description="the certificate's private key, PEM")
-    workers: int = Field(
-        default=1, ge=1, le=256, description="processes that answer, with one socket and one model"
-    )
+    threads: int = Field(default=1, ge=1, le=256, description="threads that answer, of one process")
     max_requests: int = Field(
         default=64,
         ge=1,
-        description="concurrent requests of a worker, and as many queued ones",
+        description="concurrent requests, and as many queued ones of an address",
     )
-    max_connections: int = Field(
-        default=12_000, ge=1, description="concurrent connections of a worker"
-    )
+    max_connections: int = Field(default=12_000, ge=1, description="concurrent connections")
     queue_seconds: float = Field(
         default=1.0, gt=0, description="longest time that a request is queued, seconds"
     )
@@ -178,6 +178,14 @@ class Settings(Strict):
     idle_seconds: float = Field(
         default=75.0, gt=0, description="time after which an idle connection is closed, seconds"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _old_names(cls, values: Any) -> Any:
+        """Take settings by their old names, too."""
+        if not isinstance(values, dict):
+            return values
+        return {OLD.get(name, name): value for name, value in values.items()}
 
     @model_validator(mode="after")
     def _follower(self) -> Self:
@@ -221,7 +229,7 @@ _OTHERS = (variable("cache"), variable("config"), variable("hintd_"))
 
 def mistaken(variables: Iterable[str]) -> list[str]:
     """Return a warning for each of `variables` with our prefix that is not a setting."""
-    known = [variable(setting) for setting in Settings.model_fields]
+    known = [variable(setting) for setting in (*Settings.model_fields, *OLD)]
     return [
         f"{name}: there is no such setting{did_you_mean(name, known)}"
         for name in sorted(variables)

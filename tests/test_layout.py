@@ -153,7 +153,7 @@ def test_the_architecture_page_lists_the_crates_in_the_same_order() -> None:
 UNSAFE = {
     "layout_hint/hook": "layout_hint/hook/src/",
     "native/live": "native/live/src/mapping.rs",
-    "native/acceptor": "native/acceptor/src/descriptor.rs",
+    "native/service": "native/service/src/descriptor.rs",
     "native/clib": "native/clib/src/lib.rs",
 }
 """The crates that may do what no compiler can check, and where in them; it says why it is sound."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import birthmark_native as native
 from birthmark.data.schema import OPERATIONS
 from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.serving.settings import Settings
+from birthmark.serving.workers.front import Config, config
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.refusals import Refusals
 
@@ -546,7 +549,7 @@ def _(_folder: Path) -> object:
 
 @refused("NoSocket")
 def _(_folder: Path) -> object:
-    return native.Acceptor(-1, 1, 1, 1.0, b"", tls=False)
+    return native.HttpService(-1, False, service_settings())
 
 
 @refused("SharedHistoryError.Locked")
@@ -584,17 +587,13 @@ def _(folder: Path) -> object:
 
 @refused("NoTime")
 def _(_folder: Path) -> object:
-    return native.Acceptor(0, 1, 1, -1.0, b"", tls=False)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return native.HttpService(listener.detach(), False, service_settings(idle_seconds=-1.0))
 
 
-@refused("Closed")
-def _(_folder: Path) -> object:
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("")
-        listener.listen()
-        acceptor = native.Acceptor(listener.detach(), 1, 1, 1.0, b"", tls=False)
-    acceptor.close()
-    return acceptor.fileno()
+def service_settings(**changed: Any) -> Config:
+    """Return the settings of a service's front."""
+    return replace(config(Settings(), Path("application"), []), **changed)
 
 
 @refused("SampleError.Empty")

@@ -7,13 +7,13 @@ from typing import Annotated
 
 from birthmark.exits import MISCONFIGURED, exits
 from birthmark.options import Options, config_of, with_options
-from birthmark.serving.settings import Settings, variable
+from birthmark.serving.settings import OLD, Settings, variable
 from birthmark.terminal import line
 
 
 @with_options
 def serve(
-    settings: Annotated[Settings, Options(variable=variable)],
+    settings: Annotated[Settings, Options(variable=variable, old=OLD)],
     config: Annotated[Path | None, config_of("serve")] = None,
 ) -> None:
     """Serve the published model's predictions over HTTP.

@@ -21,11 +21,8 @@ from birthmark.site_file import SiteConfig
 from birthmark.training.nightly.trace_files import beginning
 from birthmark.training.registry.versions import is_remote
 
-WORKER_MEMORY = 500
-"""Memory limit of a worker of the service, in MB (``docs/serving.md``)."""
-
-SPARE_MEMORY = 300
-"""Memory beyond the workers', in MB: their supervisor, and pages of files."""
+SERVICE_MEMORY = 800
+"""Memory limit of the service, in MB: 500 (``docs/serving.md``), and pages of files."""
 
 FOLLOW_BASE = 900
 """Memory of the follower besides its ``memory``, in MB: program, live history, published model and
@@ -34,7 +31,6 @@ pages of files."""
 HISTORY = Path("/run/birthmark-follow/history")
 """File of the live history, unless it is configured."""
 
-_WORKERS = re.compile(rf"^\s*{variable('workers')}\s*=\s*[\"']?(\d+)[\"']?\s*$", re.MULTILINE)
 _PLAIN = re.compile(r"/[A-Za-z0-9._/@+,-]*")
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,30}")
 _SHARED = (Path("/run"), Path("/var/run"), Path("/"))
@@ -174,13 +170,6 @@ class Site:
         return self.config.parent / "serve.env"
 
     @property
-    def workers(self) -> int:
-        """Return the number of workers set in that file, or configured."""
-        text = self.environment.read_text(errors="replace") if self.environment.exists() else ""
-        found = _WORKERS.findall(text)
-        return int(found[-1]) if found else self.settings.serve.workers
-
-    @property
     def _needed(self) -> list[Path]:
         """Return the directories without which the service or the nightly run fails."""
         traces = map(beginning, map(Path, self.settings.globs))
@@ -232,8 +221,7 @@ class Site:
             "sends": follow is not None and follow.send is not None,
             "f2fs": self.devices,
             "follow_memory": FOLLOW_BASE + (0 if follow is None else follow.memory),
-            "workers": self.workers,
-            "memory": self.workers * WORKER_MEMORY + SPARE_MEMORY,
+            "memory": SERVICE_MEMORY,
             "written_by_service": [p for p in (serve.registry, self.log) if isinstance(p, Path)],
             "follower_runtime": self._follower_runtime,
             "written_by_follower": self._written_by_follower,

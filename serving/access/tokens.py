@@ -9,13 +9,11 @@ well as a slow hash protects a password.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import logging
 import os
 import re
 import secrets
 import time
-from base64 import b64decode
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Literal, get_args
@@ -26,7 +24,6 @@ from birthmark.data.common import durable
 from birthmark.data.common.regular import read_regular, read_with_status
 from birthmark.data.common.setting_errors import expected
 from birthmark.data.settings import Strict
-from birthmark.serving.messages.errors import ApiError
 
 log = logging.getLogger(__name__)
 
@@ -136,24 +133,21 @@ class Tokens:
         self._tokens, self._identity_read = _read(path)
         self._last_good = time.monotonic()  # when it last could be read or was unchanged
         self._error: str | None = None
+        self._listener: Callable[[list[Token] | None], object] = lambda tokens: None
         tell(True)
 
-    def token(self, authorization: bytes) -> Token | None:
-        """Return the token in an ``Authorization`` field; None if there is no such token.
+    def subscribe(self, listener: Callable[[list[Token] | None], object]) -> None:
+        """Call `listener` with the valid tokens now, and after each `refresh`.
 
-        Raises `ApiError` if the file could not be read for `UNREAD_SECONDS`.
+        It gets None if the file could not be read for `UNREAD_SECONDS`.
         """
-        if time.monotonic() > self._last_good + UNREAD_SECONDS:
-            raise ApiError("no_tokens", "the file of tokens cannot be read; the log says why")
-        text = _presented(authorization)
-        if not text:
-            return None
-        digest, matching = _hash(text), None
-        # Comparing all, each in constant time, leaks nothing through the time it takes.
-        for token in self._tokens:
-            if hmac.compare_digest(token.sha256, digest):
-                matching = token
-        return matching
+        self._listener = listener
+        listener(self.valid())
+
+    def valid(self) -> list[Token] | None:
+        """Return the valid tokens; None if the file could not be read for `UNREAD_SECONDS`."""
+        unread = time.monotonic() > self._last_good + UNREAD_SECONDS
+        return None if unread else self._tokens
 
     def refresh(self) -> None:
         """Reload the file if it changed; to be called every `LOOK_SECONDS` in a thread."""
@@ -164,6 +158,7 @@ class Tokens:
         except (OSError, ValueError) as error:
             self._failed(now, str(error))
         self._tell(self._error is None)
+        self._listener(self.valid())
 
     def _reload(self) -> None:
         """Read the file if it changed since, or could not be read."""
@@ -199,19 +194,6 @@ def _read(path: Path) -> tuple[list[Token], _Identity | None]:
     tokens = _tokens(path, content)
     settled = abs(time.time() - status.st_mtime) > _TICK_SECONDS
     return tokens, _identity(status) if settled else None
-
-
-def _presented(authorization: bytes) -> bytes:
-    """Return the token in the field: a Bearer (RFC 6750) or a Basic password (RFC 7617)."""
-    scheme, _, rest = authorization.partition(b" ")
-    if scheme.lower() == b"bearer":
-        return rest.strip()
-    if scheme.lower() == b"basic":
-        try:
-            return b64decode(rest, validate=True).partition(b":")[2]
-        except ValueError:
-            return b""
-    return b""
 
 
 def _identity(status: os.stat_result) -> _Identity:

@@ -1,13 +1,11 @@
-"""The FastAPI application."""
+"""The application: the paths, and the periodic work."""
 
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
-from typing import TypedDict
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
@@ -15,19 +13,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.data.common.sizes import size
 from birthmark.predictor.allocation.verdicts import RegionCapacity
-from birthmark.serving.access.guard import Guard
-from birthmark.serving.access.tokens import Tokens
+from birthmark.serving.access.tokens import LOOK_SECONDS, Tokens
 from birthmark.serving.app.openapi import describe
-from birthmark.serving.app.routes import FAST_PATH, router
-from birthmark.serving.fast_path.endpoints import FastPath
-from birthmark.serving.http.connections import LOOK_SECONDS, check_connections
-from birthmark.serving.http.tls import context
-from birthmark.serving.limits.limits import Limits, allow_files
+from birthmark.serving.app.routes import router
 from birthmark.serving.live.received import LOOK_SECONDS as SILENCE_SECONDS
 from birthmark.serving.live.received import Receiver
+from birthmark.serving.log import service_log
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
-from birthmark.serving.metrics.metrics import Measured, Metrics
+from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.threshold_watcher import ThresholdWatcher
 from birthmark.serving.page.history import SAMPLE_SECONDS
 from birthmark.serving.page.routes import router as pages
@@ -41,50 +35,36 @@ from birthmark_native import SharedHistory
 Work = Callable[[], Awaitable[object] | None]
 """Periodic work, beside the requests."""
 
-
-class State(TypedDict):
-    """The ``state`` of every request."""
-
-    service: Service
-    limits: Limits
-    page: Page
-    tls: ssl.SSLContext | None
-
-
-class Application(FastAPI):
-    """FastAPI's application behind `front`, which every request passes first.
-
-    FastAPI's own middleware costs about as much as an answer; predictions and hints bypass it.
-    """
-
-    front: ASGIApp
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a call to `front`."""
-        await self.front(scope, receive, send)
-
-
 ADD_SECONDS = 1.0
-"""Maximum lag of a worker's counters in another worker's /metrics."""
+"""Maximum lag of the counters of answers."""
 
 THRESHOLD_SECONDS = 0.5
 """Polling interval for updated thresholds."""
+
+
+class RequestIds:
+    """An ASGI application that sets the current request's id, for the log."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on."""
+        if scope["type"] == "http":
+            service_log.request.set(service_log.id_of(scope))
+        await self.app(scope, receive, send)
 
 
 def create_app(settings: Settings) -> FastAPI:
     """Return the application that answers from the registry of `settings`.
 
     It has its own metrics. At start it loads the published model. While none is loaded, requests
-    get 503.
+    get 503. It stands behind a `Front`, which checks access and keeps the limits.
     """
-    metrics = Metrics(settings.stale_days)
-    limits = Limits(settings, allow_files(settings.max_connections), metrics.shed)
-    tokens = None if settings.tokens is None else Tokens(settings.tokens, metrics.tokens_read)
-
-    app = Application(
+    app = FastAPI(
         title="Birthmark",
         summary="Predicts what a file will become at the moment it is created",
-        lifespan=lambda _: _lifespan(settings, metrics, limits, tokens),
+        lifespan=partial(_lifespan, settings),
         exception_handlers=HANDLERS,
         redirect_slashes=False,
         # FastAPI's pages of documentation load scripts from elsewhere.
@@ -94,11 +74,14 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(router)
     app.include_router(pages)
     app.openapi = cache(partial(describe, app))  # type: ignore[method-assign]
-    every = [*router.routes, *pages.routes]
-    routes = frozenset(route.path for route in every if isinstance(route, APIRoute))
-    fast_path = FastPath(partial(FastAPI.__call__, app), FAST_PATH)
-    app.front = Measured(Guard(fast_path, limits, tokens), metrics, routes, settings.log_access)
+    app.add_middleware(RequestIds)
     return app
+
+
+def paths() -> frozenset[str]:
+    """Return the paths of all routes."""
+    every = [*router.routes, *pages.routes]
+    return frozenset(route.path for route in every if isinstance(route, APIRoute))
 
 
 def live_history(settings: Settings) -> SharedHistory | None:
@@ -110,10 +93,10 @@ def live_history(settings: Settings) -> SharedHistory | None:
 
 
 @asynccontextmanager
-async def _lifespan(
-    settings: Settings, metrics: Metrics, limits: Limits, tokens: Tokens | None
-) -> AsyncIterator[State]:
-    """Yield the state for requests, while the periodic work runs."""
+async def _lifespan(settings: Settings, app: FastAPI) -> AsyncIterator[None]:
+    """Set the state of the application, and do the periodic work."""
+    metrics = Metrics(settings.stale_days)
+    tokens = None if settings.tokens is None else Tokens(settings.tokens, metrics.tokens_read)
     registry = Registry(settings.registry)
     room = RegionCapacity.of(size(settings.region))
     live = live_history(settings)
@@ -127,7 +110,6 @@ async def _lifespan(
             settings,
             slot,
             metrics,
-            limits,
             log,
             tokens,
             live=live,
@@ -135,9 +117,9 @@ async def _lifespan(
             thresholds=thresholds,
         )
         page = Page(service, registry)
+        app.state.service, app.state.page = service, page
         work: list[tuple[float, Work]] = [
             (settings.poll_seconds, slot.refresh),
-            (LOOK_SECONDS, partial(check_connections, limits)),
             (ADD_SECONDS, metrics.add_answers),
             (THRESHOLD_SECONDS, lambda: asyncio.to_thread(thresholds.refresh, slot.model)),
             (SAMPLE_SECONDS, partial(asyncio.to_thread, page.history.take)),
@@ -147,7 +129,7 @@ async def _lifespan(
         if receiver is not None:
             work.append((SILENCE_SECONDS, partial(asyncio.to_thread, receiver.release_if_silent)))
         tasks = [asyncio.create_task(_repeat(*each)) for each in work]
-        yield {"service": service, "limits": limits, "page": page, "tls": context(settings)}
+        yield
     for task in tasks:
         task.cancel()
         with suppress(asyncio.CancelledError):

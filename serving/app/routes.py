@@ -15,7 +15,6 @@ from birthmark.predictor.trained import refuse_other_release
 from birthmark.serving.answers import arrow_answers
 from birthmark.serving.answers.json_answers import explain_list, explain_one
 from birthmark.serving.fast_path import endpoints
-from birthmark.serving.fast_path.endpoints import body_of
 from birthmark.serving.messages import responses
 from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.serving.messages.requests import (
@@ -27,9 +26,7 @@ from birthmark.serving.messages.requests import (
     parsed,
 )
 from birthmark.serving.metrics.hook_reports import Report
-from birthmark.serving.models.hint_image import matches
 from birthmark.serving.models.loaded import LoadedModel
-from birthmark.serving.service import long_polling
 from birthmark.serving.service.service import Service
 from birthmark.training.registry.versions import Registry, RegistryError
 
@@ -44,6 +41,9 @@ class ImageResponse(Response):
     media_type = "application/octet-stream"
 
 
+TOKEN = "x-birthmark-token"
+"""The header field with the name of a request's token, which only the front can set."""
+
 EXPLAINED = 1000
 """The most files that one request can have explained."""
 
@@ -53,9 +53,6 @@ SHORT = 16 * 1024
 CurrentService = Annotated[Service, Depends(_service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
-
-FAST_PATH = {"/v1/predictions": endpoints.predictions, "/v1/hints": endpoints.hints}
-"""Endpoints that bypass FastAPI's routing (``serving.fast_path.endpoints.FastPath``)."""
 
 router.add_api_route(
     "/v1/predictions",
@@ -80,7 +77,7 @@ router.add_api_route(
 )
 async def explain(request: Request, service: CurrentService) -> Response:
     """Predict what a file, or each of a list, will become, and explain why."""
-    body = await body_of(request)
+    body = await request.body()
     return await run_in_threadpool(_explained, service.model, body)
 
 
@@ -118,7 +115,7 @@ async def model(service: CurrentService) -> responses.ModelResponse:
 @router.put("/v1/model", openapi_extra=in_json(Choice.model_json_schema()))
 async def publish(request: Request, service: CurrentService) -> responses.Published:
     """Publish a stored version, after verifying its checksums."""
-    choice = parsed(Choice, short(await body_of(request)))
+    choice = parsed(Choice, short(await request.body()))
     before = await run_in_threadpool(_publish, Registry(service.settings.registry), choice.version)
     await service.slot.refresh()
     return {"before": before, "current": choice.version}
@@ -147,45 +144,29 @@ def _publish(registry: Registry, version: str) -> str | None:
     return before
 
 
-@router.head("/v1/model/image", include_in_schema=False)
 @router.get("/v1/model/image", response_class=ImageResponse)
-async def image(request: Request, service: CurrentService) -> Response:
+async def image() -> Response:
     """Return the hint image of the current model, for kernels to load."""
-    etags = request.headers.get("if-none-match", "")
-    seconds = long_polling.wanted_seconds(request.headers.get("prefer", ""))
-    applied = {"preference-applied": f"wait={seconds}"} if seconds else {}
-
-    def is_new() -> bool:
-        return not matches(service.hints()[1].etag, etags)
-
-    if seconds and request.method == "GET":
-        await long_polling.until(is_new, service.slot, service.limits, request.receive, seconds)
-    _, hints = service.hints()
-    headers = {"etag": hints.etag, "cache-control": "no-cache", **applied}
-    if not is_new():
-        return Response(status_code=304, headers=headers)
-    return ImageResponse(hints.content, headers=headers)
+    raise NotImplementedError("the front answers this")
 
 
 @router.post("/v1/hints/report", status_code=204, openapi_extra=in_json(Report.model_json_schema()))
 async def report(request: Request, service: CurrentService) -> Response:
     """Receive the counters of a helper's hook, to be shown among the metrics."""
-    body = short(await body_of(request))
-    authorization = request.headers.get("authorization", "").encode("latin-1")
-    token = None if service.tokens is None else service.tokens.token(authorization)
-    owner = None if token is None else token.name
+    body = short(await request.body())
+    owner = request.headers.get(TOKEN)
     take = service.metrics.reports.take
-    await service.reporting.run(service.limits, lambda: take(parsed(Report, body), owner))
+    await service.reporting.run(lambda: take(parsed(Report, body), owner))
     return Response(status_code=204)
 
 
 @router.post("/v1/history", status_code=204, openapi_extra=arrow_answers.IN_ARROW)
 async def history(request: Request, service: CurrentService) -> Response:
     """Receive an update of the live history from a follower on another host."""
-    body = await body_of(request)
+    body = await request.body()
     if (receiver := service.receiver) is None:
         raise ApiError("not_receiving", "the service was not started with --receive")
-    await service.receiving.run(service.limits, lambda: receiver.take(body))
+    await service.receiving.run(lambda: receiver.take(body))
     return Response(status_code=204)
 
 
@@ -205,5 +186,5 @@ async def ready(service: CurrentService) -> responses.Status:
 @router.get("/metrics", response_class=Response)
 async def metrics(service: CurrentService) -> Response:
     """Return the metrics in Prometheus's text format."""
-    text = await service.scraping.run(service.limits, service.metrics.text)
+    text = await service.scraping.run(service.metrics.text)
     return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -162,11 +162,13 @@ class PredictionLog:
         """Return whether to log a request, at random by `share`."""
         return self.share >= 1 or random.random() < self.share
 
-    def offer(self, resolve: Resolve, request: Any, rows: int, size: int) -> None:
+    def offer(
+        self, resolve: Resolve, request: Any, rows: int, size: int, at: float | None = None
+    ) -> None:
         """Queue a request, whose ``rows`` ``resolve`` makes later in the log's thread.
 
         ``resolve`` gets a list of pending requests. ``size`` is its approximate memory, bytes.
-        If the queue is full, the rows are dropped.
+        It was answered ``at`` a time, or now. If the queue is full, the rows are dropped.
         """
         size += OVERHEAD
         with self._changed:
@@ -174,7 +176,13 @@ class PredictionLog:
                 self._count("dropped", rows)
                 return
             self._bytes += size
-            self._pending.append(_Pending(resolve, request, rows, size, time.time()))
+            at = time.time() if at is None else at
+            self._pending.append(_Pending(resolve, request, rows, size, at))
+
+    def drop(self, rows: int) -> None:
+        """Count rows that were dropped before they came here."""
+        with self._changed:
+            self._count("dropped", rows)
 
     def _count(self, outcome: Outcome, rows: int) -> None:
         if rows:

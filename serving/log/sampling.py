@@ -17,28 +17,34 @@ if TYPE_CHECKING:  # most services have no log, and need not import its writer
 
 
 class LogSampler:
-    """Passes answered requests to the log, if there is one, by its sampling."""
+    """Passes answered requests to the log, if there is one."""
 
     def __init__(self, log: PredictionLog | None = None) -> None:
         self._log = log
         self._resolver: Resolver | None = None
 
-    def predictions(self, model: LoadedModel, body: bytes, files: int, seen: bytes) -> None:
-        """Log a body of `files`, answered with the live histories `seen`."""
-        if self._log is not None and self._log.sampled():
-            self._log.offer(
-                self._resolver_for(model).json, (body, seen), files, len(body) + len(seen)
-            )
+    def predictions(
+        self, model: LoadedModel, body: bytes, files: int, seen: bytes, at: float
+    ) -> None:
+        """Log a sampled body of `files`, answered `at` a time with the live histories `seen`."""
+        if self._log is not None:
+            size = len(body) + len(seen)
+            self._log.offer(self._resolver_for(model).json, (body, seen), files, size, at)
 
     def stream(self, model: LoadedModel, creates: pa.Table) -> None:
-        """Log answered creates (`features.CREATES`)."""
+        """Log answered creates (`features.CREATES`), by the sampling."""
         if self._log is not None and self._log.sampled():
             self._log.offer(self._resolver_for(model).arrow, creates, len(creates), creates.nbytes)
 
-    def hint(self, model: LoadedModel, body: bytes, verdict: int) -> None:
-        """Log a create and its verdict."""
-        if self._log is not None and self._log.sampled():
-            self._log.offer(self._resolver_for(model).hints, (body, verdict), 1, len(body))
+    def hint(self, model: LoadedModel, body: bytes, verdict: int, at: float) -> None:
+        """Log a sampled create and its verdict."""
+        if self._log is not None:
+            self._log.offer(self._resolver_for(model).hints, (body, verdict), 1, len(body), at)
+
+    def drop(self, rows: int) -> None:
+        """Count rows that the front has dropped."""
+        if self._log is not None and rows:
+            self._log.drop(rows)
 
     def _resolver_for(self, model: LoadedModel) -> Resolver:
         resolver = self._resolver

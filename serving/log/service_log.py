@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import logging
 import re
-import secrets
 import traceback
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from starlette.types import Scope
@@ -30,10 +28,7 @@ access = logging.getLogger("birthmark.access")
 request: ContextVar[str | None] = ContextVar("request", default=None)
 """The id of the current request."""
 
-_ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,64}")
 _names = False
-_process = secrets.token_hex(6).encode()
-_numbers = count(1)
 
 
 class Quoting:
@@ -56,27 +51,30 @@ def set_up(settings: Settings) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
-def id_of(scope: Scope) -> bytes:
-    """Return the id in a request's header fields if it is valid, else a new one."""
+def id_of(scope: Scope) -> str:
+    """Return the id of a request, which the front has set."""
     for name, value in scope["headers"]:
-        if name == REQUEST_ID and _ID.fullmatch(value):
-            request_id: bytes = value
-            return request_id
-    return b"%s-%x" % (_process, next(_numbers))
+        if name == REQUEST_ID:
+            return str(value.decode("latin-1"))
+    return "-"
 
 
-def note(scope: Scope, route: str, status: int, seconds: float, size: int) -> None:
+def note(
+    request_id: str, method: str, route: str, path: str, status: int, seconds: float, size: int
+) -> None:
     """Log an answered request, with the seconds it took and the `size` of the answer's body."""
     fields: dict[str, Any] = {
-        "method": scope["method"],
+        "method": method,
         "route": route,
         "status": status,
         "seconds": round(seconds, 6),
         "bytes": size,
     }
     if _names:
-        fields["path"] = scope["path"]
+        fields["path"] = path
+    request.set(request_id)
     access.info("answered", extra={"known": fields})
+    request.set(None)
 
 
 class _Formatter(logging.Formatter):

@@ -9,14 +9,13 @@ null if there is no single one.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request, Response
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
+from starlette.types import Scope
 
 from birthmark.serving.messages import excerpts, html
 from birthmark.serving.messages.errors import TYPES, ApiError
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from birthmark.serving.messages.responses import ErrorResponse
 
 _TYPE_OF = {404: "not_found", 405: "method_not_allowed"}
-NOSNIFF = (b"x-content-type-options", b"nosniff")
-"""The header field that stops browsers from guessing content types."""
 
 _MESSAGE = 500
 """The longest message, in characters: it may quote the request."""
@@ -61,15 +58,6 @@ def response_of(error: ApiError, scope: Scope | None = None) -> Response:
     return error_response(error.type, str(error), error.field, error.value, error.headers)
 
 
-def raw(error: ApiError, close: bool = True) -> bytes:
-    """Return the response in bytes, for use without a request; `close` makes it the last."""
-    response = response_of(error)
-    line = f"HTTP/1.1 {response.status_code} {HTTPStatus(response.status_code).phrase}\r\n".encode()
-    fields = b"".join(b"%b: %b\r\n" % field for field in (*response.raw_headers, NOSNIFF))
-    end = b"connection: close\r\n\r\n" if close else b"\r\n"
-    return line + fields + end + bytes(response.body)
-
-
 async def _api_error(request: Request, error: ApiError) -> Response:
     return response_of(error, request.scope)
 
@@ -100,12 +88,6 @@ async def _disconnected(request: Request, error: ClientDisconnect) -> Response:
 
 async def _internal(request: Request, error: Exception) -> Response:
     return response_of(ApiError("internal", "the service failed; its log says how"), request.scope)
-
-
-async def failed(scope: Scope, receive: Receive, send: Send, error: Exception) -> None:
-    """Answer a request with an internal error."""
-    response = await _internal(Request(scope, receive), error)
-    await response(scope, receive, send)
 
 
 HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pydantic_core import from_json, to_json
@@ -23,6 +24,8 @@ def written(value: Any) -> str:
 def read(excerpt: str | None) -> Any:
     """Return the value of an excerpt, or the excerpt itself if it was shortened."""
     try:
-        return None if excerpt is None else from_json(excerpt)
-    except ValueError:  # shortened, or half a surrogate pair, which no text has
+        value = None if excerpt is None else from_json(excerpt)
+        json.dumps(value, allow_nan=False)
+    except ValueError:  # shortened, half a surrogate pair, or a number beyond all
         return excerpt
+    return value

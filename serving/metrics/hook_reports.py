@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path
 from typing import Annotated, Any
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
-from pydantic import BeforeValidator, Field, TypeAdapter
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError, to_json
 
 from birthmark.data.common.numbers import Count
@@ -61,19 +58,11 @@ class Report(Strict):
     )
 
 
-_STORED = TypeAdapter(tuple[float, Report])
-
-
 class Reports(Collector):
-    """The last report of each hook, collected with the metrics.
+    """The last report of each hook, collected with the metrics."""
 
-    They are in memory, or in files of the directory `shared`, for other processes. The files need
-    not survive the machine, and are not flushed to the disk.
-    """
-
-    def __init__(self, shared: Path | None = None) -> None:
-        self._in_memory: dict[str, tuple[float, Report]] = {}
-        self._shared = shared
+    def __init__(self) -> None:
+        self._reports: dict[str, tuple[float, Report]] = {}
         self._lock = threading.Lock()
 
     def take(self, report: Report, token: str | None = None) -> None:
@@ -86,7 +75,7 @@ class Reports(Collector):
         hook, owner = _hash([report.host, report.device]), _hash(token)
         name = f"{hook}.{owner}"
         with self._lock:
-            times = self._times()
+            times = {name: at for name, (at, _) in self._reports.items()}
             for other in times:
                 if other.startswith(hook) and other != name:
                     what = f"another token reports of {report.device} on {report.host}"
@@ -96,51 +85,18 @@ class Reports(Collector):
             if name not in times and len(same_owner) >= most:
                 at, quietest = same_owner[0]
                 self._evict(quietest, at, f"expected at most {most} hooks, each with a token's own")
-            self._store(name, (time.time(), report))
+            self._reports[name] = time.time(), report
 
     def _evict(self, name: str, at: float, what: str) -> None:
         """Remove a report if its hook is silent; raise `ApiError` if not."""
         if abs(time.time() - at) < QUIET_SECONDS:
             raise ApiError("hook_refused", what)
-        self._in_memory.pop(name, None)
-        if self._shared is not None:
-            self._path(self._shared, name).unlink(missing_ok=True)
-
-    def _times(self) -> dict[str, float]:
-        """Return when each report came, by name."""
-        return {path.stem: at for at, path in self._files()} | {
-            name: at for name, (at, _) in self._in_memory.items()
-        }
-
-    def _store(self, name: str, report: tuple[float, Report]) -> None:
-        if self._shared is not None:
-            path = self._path(self._shared, name)
-            partial = path.with_name(f".{os.getpid()}.new")
-            with suppress(OSError):  # a full disk: then only this process has it
-                partial.write_bytes(_STORED.dump_json(report))
-                partial.replace(path)
-                self._in_memory.pop(name, None)
-                return
-        self._in_memory[name] = report
-
-    @staticmethod
-    def _path(shared: Path, name: str) -> Path:
-        return shared / f"{name}.report"
-
-    def _files(self) -> Iterator[tuple[float, Path]]:
-        """Return the files of reports, and when each came."""
-        for path in () if self._shared is None else self._shared.glob("*.report"):
-            with suppress(FileNotFoundError):  # another worker has removed it
-                yield path.stat().st_mtime, path
+        del self._reports[name]
 
     def _all(self) -> list[tuple[float, Report]]:
-        reports = {}
-        for _, path in self._files():
-            with suppress(FileNotFoundError):
-                reports[path.stem] = _STORED.validate_json(path.read_bytes())
         with self._lock:
-            reports |= self._in_memory
-        return sorted(reports.values(), key=lambda report: (report[1].host, report[1].device))
+            reports = list(self._reports.values())
+        return sorted(reports, key=lambda report: (report[1].host, report[1].device))
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Return the gauges."""

@@ -6,35 +6,31 @@ Every label has a fixed set of values, except those of hooks, whose number is li
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
+from itertools import accumulate
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily, Metric
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client import CollectorRegistry, Counter, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.serving.log import service_log
-from birthmark.serving.messages.error_responses import NOSNIFF, failed
 from birthmark.serving.metrics.hook_reports import Reports
 from birthmark.serving.metrics.last_night import LastNight
 from birthmark.serving.metrics.live_history import InForce, LiveStatus, no_thresholds
-from birthmark.serving.metrics.multiprocess import METRICS
 from birthmark.serving.models.loaded import LoadedModel, Tallies
 from birthmark.training.nightly.state import NightState
 from birthmark.training.statistics.standing import Standing
-from birthmark_native import SharedHistory
-
-OTHER = "other"
-"""The route label of requests for unknown paths."""
+from birthmark_native import HttpService, SharedHistory
 
 # A kernel's helper waits milliseconds, and a list of thousands takes a second or more.
-_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
+SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class Metrics:
@@ -45,14 +41,8 @@ class Metrics:
 
     def __init__(self, stale_days: float) -> None:
         self.registry = CollectorRegistry()
-        self._requests = Histogram(
-            "birthmark_request_seconds",
-            "Time from a request's head to the end of its response",
-            ["route", "status"],
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self._by_route: dict[tuple[str, int], Histogram] = {}
+        self._requests = _Requests()
+        self.registry.register(self._requests)
         self._predictions = Counter(
             "birthmark_predictions",
             "Answers given",
@@ -81,11 +71,6 @@ class Metrics:
         )
         for outcome in ("loaded", "failed"):
             self._loads.labels(outcome)
-        self._shed = Counter(
-            "birthmark_shed",
-            "Requests refused because the service was overloaded",
-            registry=self.registry,
-        )
         self._model = _Model(stale_days)
         self.registry.register(self._model)
         self._live = LiveStatus()
@@ -93,18 +78,12 @@ class Metrics:
         self._night = LastNight()
         self.registry.register(self._night)
         self.tallies = Tallies()
-        # Several workers share their counts in files of prometheus_client.
-        self._shared = os.environ.get(METRICS)
-        self.reports = Reports(Path(self._shared) if self._shared else None)
+        self.reports = Reports()
         self.registry.register(self.reports)
 
-    def request(self, route: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        histogram = self._by_route.get((route, status))
-        if histogram is None:
-            histogram = self._requests.labels(route, str(status))
-            self._by_route[route, status] = histogram
-        histogram.observe(seconds)
+    def watch_requests(self, front: HttpService) -> None:
+        """Collect metrics of the requests that `front` answers."""
+        self._requests.front = front
 
     def add_answers(self) -> None:
         """Add the answers given since the last call, from the tallies of the answerers."""
@@ -149,28 +128,39 @@ class Metrics:
         """Report whether the last attempt to read the file of tokens succeeded."""
         self._model.tokens = success
 
-    def shed(self, requests: int) -> None:
-        """Count requests that were shed."""
-        if requests:
-            self._shed.inc(requests)
-
     def text(self) -> bytes:
-        """Return all metrics, summed over all workers, in Prometheus's text format."""
-        return generate_latest(self._summed())
+        """Return all metrics in Prometheus's text format."""
+        self.add_answers()
+        return generate_latest(self.registry)
 
     def families(self) -> Iterable[Metric]:
-        """Return all metrics, summed over all workers."""
-        return self._summed().collect()
-
-    def _summed(self) -> CollectorRegistry:
+        """Return all metrics."""
         self.add_answers()
-        if not self._shared:
-            return self.registry
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry, self._shared)  # type: ignore[no-untyped-call]
-        for collector in (self._model, self._live, self._night, self.reports):
-            registry.register(collector)
-        return registry
+        return self.registry.collect()
+
+
+class _Requests(Collector):
+    """Collects metrics of the requests that were answered and refused."""
+
+    def __init__(self) -> None:
+        self.front: HttpService | None = None
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        answered, shed = ([], 0) if self.front is None else self.front.requests()
+        yield CounterMetricFamily(
+            "birthmark_shed", "Requests refused because the service was overloaded", shed
+        )
+        times = HistogramMetricFamily(
+            "birthmark_request_seconds",
+            "Time from a request's head to its response",
+            labels=["route", "status"],
+        )
+        bounds = [*map(str, map(float, SECONDS)), "+Inf"]
+        for route, status, counts, seconds in sorted(answered):
+            buckets = list(zip(bounds, accumulate(counts), strict=True))
+            times.add_metric([route, str(status)], buckets, seconds)
+        yield times
 
 
 class _Model(Collector):
@@ -230,52 +220,3 @@ class _Model(Collector):
                 for standing in Standing:
                     standings.add_metric([predicate, standing], standing is current)
         return standings
-
-
-class Measured:
-    """An ASGI application that times the requests to `app`, by route (one of `routes`, or other).
-
-    Each request has an id, which its response and the log repeat. With `access` each is logged. If
-    `app` fails before it responds, the client gets an internal error.
-    """
-
-    def __init__(
-        self, app: ASGIApp, metrics: Metrics, routes: frozenset[str], access: bool = False
-    ) -> None:
-        self.app = app
-        self.metrics = metrics
-        self.routes = routes
-        self.access = access
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the call on; count it if it is a request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        status = size = 0
-        begin = time.perf_counter()
-        request_id = service_log.id_of(scope)
-        id_field = (service_log.REQUEST_ID, request_id)
-        service_log.request.set(request_id.decode())
-
-        async def noting(message: Message) -> None:
-            nonlocal status, size
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [*message["headers"], id_field, NOSNIFF]
-            else:
-                size += len(message.get("body", b""))
-            await send(message)
-
-        try:
-            await self.app(scope, receive, noting)
-        except Exception as error:
-            if not status:
-                await failed(scope, receive, noting, error)
-            raise
-        finally:
-            route = scope["path"] if scope["path"] in self.routes else OTHER
-            seconds = time.perf_counter() - begin
-            self.metrics.request(route, status or 500, seconds)
-            if self.access:
-                service_log.note(scope, route, status or 500, seconds, size)

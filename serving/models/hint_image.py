@@ -23,9 +23,3 @@ class Hints:
 def etag_of(version: str, content: bytes) -> str:
     """Return the entity tag of a version's hint image."""
     return f'"{version}-{checksum(content):08x}"'
-
-
-def matches(etag: str, wanted: str) -> bool:
-    """Return whether an If-None-Match field names ``etag`` (RFC 9110 section 13.1.2)."""
-    tags = [tag.strip().removeprefix("W/") for tag in wanted.split(",")]
-    return wanted.strip() == "*" or etag in tags

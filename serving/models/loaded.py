@@ -23,7 +23,6 @@ from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
 from birthmark.predictor.trained import TrainedModel, read_description
 from birthmark.serving.models.hint_image import Hints, etag_of
-from birthmark.serving.models.shared_images import shared_buffer
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.published import Published, read_published
@@ -166,7 +165,7 @@ class LoadedModel(Published):
 
     def _answerer(self, content: bytes, tally: Tally, three_way: bool = False) -> Answerer:
         return Answerer(
-            pa.Array.from_buffers(pa.uint8(), len(content), [None, shared_buffer(content)]),
+            pa.Array.from_buffers(pa.uint8(), len(content), [None, pa.py_buffer(content)]),
             (self.version, self.kind, self.point),
             list(self.abstaining),
             (tally, self.tallies.scopes_used),

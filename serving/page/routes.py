@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 
 def _page(request: Request) -> Page:
-    page: Page = request.scope["state"]["page"]
+    page: Page = request.app.state.page
     return page
 
 

@@ -13,7 +13,7 @@ ROUTES = frozenset({"/v1/predictions", "/v1/hints"})
 
 @dataclass(frozen=True)
 class Totals:
-    """Counts since the service began, of all its workers.
+    """Counts since the service began, in all its threads.
 
     `seconds` are cumulative counts of requests to `ROUTES` by the upper ends of the histogram's
     buckets. `answers` are no and yes by predicate, `scopes` creates answered by history scope.

@@ -191,7 +191,7 @@ def _service_warnings(facts: Facts) -> Iterator[Concern]:
         yield Concern("warning", counted(round(totals.failed), "requests"), text, to_do)
     if totals.shed:
         text = "refused since the service began, because it was overloaded"
-        to_do = "Give the service more workers, or send it more files in each request."
+        to_do = "Give the service more threads, or send it more files in each request."
         yield Concern("warning", counted(round(totals.shed), "requests"), text, to_do)
     for outcome, why in (("dropped", "it was behind"), ("failed", "they could not be written")):
         if rows := totals.rows.get(outcome):

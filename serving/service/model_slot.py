@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Hashable
+import threading
+from collections.abc import Callable, Hashable
 from datetime import UTC, datetime
 
 from birthmark.predictor import Kind, Point
@@ -44,8 +45,6 @@ class ModelSlot:
         live: SharedHistory | None = None,
     ) -> None:
         self.model: LoadedModel | None = None
-        self.changed = asyncio.Event()
-        """Set once, when the model changes; then replaced by a new event."""
         self.since: datetime | None = None
         self.failure: str | None = None
         self.registry_error: str | None = None
@@ -59,6 +58,15 @@ class ModelSlot:
         self._night_stamp: Hashable = None
         self._refreshing = asyncio.Lock()
         self._warned = False
+        self._listener: Callable[[LoadedModel], object] = lambda model: None
+        self._swapping = threading.Lock()
+
+    def subscribe(self, listener: Callable[[LoadedModel], object]) -> None:
+        """Call `listener` with the current model, if any, and with each that replaces it."""
+        with self._swapping:
+            self._listener = listener
+            if self.model is not None:
+                listener(self.model)
 
     async def refresh(self) -> None:
         """Load the published version if it changed; keep the current model if that fails.
@@ -116,9 +124,9 @@ class ModelSlot:
     def _swap_model(self, model: LoadedModel) -> None:
         if self.model is None or self.model.version != model.version:
             self.since = datetime.now(UTC)
-        self.model, self.failure = model, None
-        self.changed.set()
-        self.changed = asyncio.Event()
+        with self._swapping:
+            self.model, self.failure = model, None
+            self._listener(model)
         self._metrics.model_loaded(model)
         log.info("model %s (%s, %s) answers now", model.version, model.kind, model.point)
 

@@ -10,7 +10,6 @@ from typing import TypeVar
 from fastapi.concurrency import run_in_threadpool
 
 from birthmark.serving.access.tokens import Tokens
-from birthmark.serving.limits.limits import Limits
 from birthmark.serving.live.received import Receiver
 from birthmark.serving.log.sampling import LogSampler
 from birthmark.serving.messages.errors import ApiError
@@ -35,10 +34,11 @@ class SerialQueue:
         self._lock = asyncio.Lock()
         self._pending = 0
 
-    async def run(self, limits: Limits, work: Callable[[], _Result]) -> _Result:
+    async def run(self, work: Callable[[], _Result]) -> _Result:
         """Return the result of `work`; raise `ApiError` if too many requests wait already."""
         if self._pending > MOST_PENDING:
-            raise limits.overloaded(f"{MOST_PENDING} others wait for the same")
+            what = f"{MOST_PENDING} others wait for the same"
+            raise ApiError("overloaded", what, {"retry-after": "1"})
         self._pending += 1
         try:
             async with self._lock:
@@ -54,7 +54,6 @@ class Service:
     settings: Settings
     slot: ModelSlot
     metrics: Metrics
-    limits: Limits
     log_sampler: LogSampler = field(default_factory=LogSampler)
     tokens: Tokens | None = None
     live: SharedHistory | None = None

@@ -1,38 +1,38 @@
-"""Runs the application on uvicorn, in one process or in several that share a socket."""
+"""Runs the service: the front at its address, and the application on uvicorn behind it."""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
 import signal
 import socket
 import tempfile
-from collections.abc import Callable
-from functools import partial
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import uvicorn
-from uvicorn.config import STARTUP_FAILURE
+from starlette.types import ASGIApp
 
 from birthmark.data.common import durable
+from birthmark.data.common.without_pandas import without_pandas
 from birthmark.serving.access import tokens
 from birthmark.serving.http import tls
-from birthmark.serving.http.connections import Connection
 from birthmark.serving.http.unix_listener import UnixListener
-from birthmark.serving.metrics.multiprocess import METRICS
-from birthmark.serving.models.shared_images import SHARED
 from birthmark.serving.settings import Settings, mistaken
 from birthmark.serving.workers.follower import followed
-from birthmark.serving.workers.supervisor import BEGIN_SECONDS, Server, Workers
-from birthmark.serving.workers.worker import application
+from birthmark.serving.workers.front import Front
 from birthmark.training.registry.versions import Registry
 
 log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 10
 """How long requests may take to end once the service stops."""
+
+_START_POLL_SECONDS = 0.005
 
 BACKLOG = 65535
 """The listen backlog, if the system allows it.
@@ -53,58 +53,108 @@ _PATH_ERRORS = (
 def run(settings: Settings, say: Callable[[str], None], config_file: Path | None = None) -> None:
     """Serve until SIGTERM or SIGINT, then end what was begun and return.
 
-    Calls `say` with its URL once it listens. Its follower reads `config_file`, too. Raises OSError
-    if it cannot listen, and ValueError if it may not, or if the registry, the tokens, the
-    certificate or the log's directory are invalid.
+    Calls `say` with its URL once it listens. SIGHUP reads the certificate again. Its follower reads
+    `config_file`, too. Raises OSError if it cannot listen or fails, and ValueError if it may not,
+    or if the registry, the tokens, the certificate or the log's directory are invalid.
     """
     for why in mistaken(os.environ):
         log.warning("%s", why)
     _check(settings)
-    # SIGTERM ends it as Ctrl-C does. uvicorn handles both while it serves, and raises them again
-    # after it has stopped.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        listen(settings) as listener,
-        followed(settings, config_file),
-    ):
+    stopped, signalled = threading.Event(), threading.Event()
+
+    def stop(*_: object) -> None:
+        signalled.set()
+        stopped.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    with listen(settings) as listener, followed(settings, config_file):
         say(f"Birthmark answers at {url(listener, settings.ssl_certfile is not None)}")
-        if settings.workers == 1:
-            Server(config(settings)).run(sockets=[listener])
-        else:
-            _supervise(settings, listener)
+        with answering(settings, listener, stopped) as front:
+            signal.signal(signal.SIGHUP, lambda *_: _reload(front))
+            stopped.wait()
+            if not signalled.is_set():
+                raise OSError("the application has ended by itself; the log says why")
 
 
-def config(settings: Settings) -> uvicorn.Config:
-    """Return uvicorn's configuration for the application."""
+def _reload(front: Front) -> None:
+    try:
+        front.reload_certificate()
+    except ValueError as error:
+        log.error("the old certificate stays: %s", error)
+
+
+@contextlib.contextmanager
+def answering(
+    settings: Settings, listener: socket.socket, stopped: threading.Event | None = None
+) -> Iterator[Front]:
+    """Answer at `listener` until the block ends, or the application stops by itself (`stopped`).
+
+    Raises OSError if the application cannot start.
+    """
+    from birthmark.serving.app.application import create_app, paths
+
+    with tempfile.TemporaryDirectory(prefix="birthmark-") as directory:  # for its owner alone
+        place = Path(directory) / "application"
+        app = create_app(settings)
+        server = uvicorn.Server(_config(app, place))
+        thread = threading.Thread(target=_serve, args=(server, stopped), name="application")
+        thread.start()
+        try:
+            while not server.started:
+                thread.join(_START_POLL_SECONDS)
+                if not thread.is_alive():
+                    raise OSError("the service could not start; its log says why")
+            _settle()
+            front = Front(settings, app.state.service, listener, place, paths())
+            try:
+                yield front
+            finally:
+                front.stop(GRACE_SECONDS)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _serve(server: uvicorn.Server, stopped: threading.Event | None) -> None:
+    try:
+        server.run()
+    finally:
+        if stopped is not None:
+            stopped.set()
+
+
+def _config(app: ASGIApp, place: Path) -> uvicorn.Config:
+    """Return uvicorn's configuration for the application behind the front."""
     return uvicorn.Config(
-        partial(application, settings, os.getpid()),
-        factory=True,
-        http=Connection,
+        app,
+        uds=str(place),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
-        proxy_headers=False,
         server_header=False,
-        workers=settings.workers,
-        # The connections check both themselves.
-        timeout_keep_alive=int(settings.idle_seconds) + 1,
+        date_header=False,
+        # Only the front can connect, and it sets them.
+        proxy_headers=True,
+        forwarded_allow_ips="*",
         timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_worker_healthcheck=BEGIN_SECONDS,
     )
 
 
-def _supervise(settings: Settings, listener: socket.socket) -> None:
-    """Run the workers at `listener`, and replace each that dies."""
-    with tempfile.TemporaryDirectory(prefix="birthmark-workers-") as directory:
-        os.environ |= {METRICS: directory, SHARED: directory}  # workers inherit them
-        # A plain socket can be sent to another process; the listener is closed here.
-        with socket.socket(fileno=os.dup(listener.fileno())) as shared:
-            workers = Workers(config(settings), [shared])
-            workers.run()
-        if any(worker.exitcode == STARTUP_FAILURE for worker in workers.processes):
-            raise OSError("a worker could not start; its log says why")
+def _settle() -> None:
+    """Keep the memory of imported objects out of garbage collections, and Arrow's out of its pool.
+
+    A collection that scans imported objects would delay requests by a tenth of a second. Arrow's
+    own pool would keep the memory of earlier requests and models.
+    """
+    import pyarrow as pa
+
+    with without_pandas():
+        pa.array([])
+    pa.set_memory_pool(pa.system_memory_pool())
+    gc.collect()
+    gc.freeze()
 
 
 def _check(settings: Settings) -> None:

@@ -152,17 +152,13 @@ def test_units_leave_to_the_configuration_what_it_states(tmp_path: Path) -> None
     assert "RuntimeDirectory" not in follow
     assert follow["ReadWritePaths"] == ["/srv/birthmark/followed", "/srv/live", "/srv/s"]
     assert "--status /srv/s/s --history /srv/live/history" in follow["ExecStart"][0]
-    stated = '\n[serve]\nuds = "/run/birthmark/socket"\nworkers = 4\n'
+    stated = '\n[serve]\nuds = "/run/birthmark/socket"\nthreads = 4\n'
     found.config.write_text(found.config.read_text() + stated)
     found = replace(found, settings=read_config(found.config, SiteConfig))
     serve = directives(made("systemd", found)["birthmark.service"].text)
     assert not any(each.startswith("BIRTHMARK_") for each in serve["Environment"])
     assert serve["ExecStart"][0].endswith(f" serve --config {found.config}")
-    assert serve["MemoryMax"] == ["2300M"]
     assert "PrivateNetwork" in serve, "a socket needs none"
-    (tmp_path / "serve.env").write_text("BIRTHMARK_WORKERS=2\n")
-    serve = directives(made("systemd", found)["birthmark.service"].text)
-    assert serve["MemoryMax"] == ["1300M"], "the variable wins"
     script = made("freebsd", found)["birthmark"].text
     assert "UDS" not in script
     assert "HISTORY" not in made("freebsd", site(tmp_path))["birthmark"].text, "nothing follows"
@@ -222,25 +218,12 @@ def test_the_service_has_the_allocator_that_the_soak_measures(tmp_path: Path) ->
     assert " ".join(f"{name}={value}" for name, value in ALLOCATOR.items()) in serve["Environment"]
 
 
-@pytest.mark.parametrize(
-    ("environment", "workers"),
-    [
-        (None, 1),
-        ("BIRTHMARK_LOG_FORMAT=json\n", 1),
-        ("BIRTHMARK_WORKERS=4\n", 4),
-        ('# BIRTHMARK_WORKERS=9\nBIRTHMARK_WORKERS=2\n BIRTHMARK_WORKERS = "3" \n', 3),
-    ],
-)
-def test_the_service_has_the_memory_that_its_workers_may_take(
-    tmp_path: Path, environment: str | None, workers: int
-) -> None:
-    if environment is not None:
-        (tmp_path / "serve.env").write_text(environment)
+def test_the_service_has_a_limit_of_memory_and_is_restarted_at_once(tmp_path: Path) -> None:
     units = made("systemd", site(tmp_path))
     serve = directives(units["birthmark.service"].text)
     assert serve["EnvironmentFile"] == [f"-{tmp_path}/serve.env"]
-    assert serve["MemoryMax"] == [f"{500 * workers + 300}M"]
-    assert serve["OOMPolicy"] == ["continue"], "others go on while one is replaced"
+    assert serve["MemoryMax"] == ["800M"]
+    assert (serve["Restart"], serve["RestartSec"]) == (["on-failure"], ["100ms"])
     night = directives(units["birthmark-nightly.service"].text)
     assert "MemoryMax" not in night, "what a night takes grows with the files that live"
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.faults.commands import KilledBefore
 from tests.faults.site import CONFIG, Site
-from tests.serving.workers.test_supervisor import alive
+from tests.serving.services import alive
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.deep

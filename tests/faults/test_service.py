@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from random import Random
 from typing import Any
 
 import pytest
@@ -18,15 +17,14 @@ from birthmark.training.registry.versions import Registry
 from tests.faults.asking import ask, asking
 from tests.faults.damage import KINDS, damaged
 from tests.faults.disks import Disk, mounted
-from tests.serving.services import publish, started
-from tests.serving.workers.test_supervisor import alive, children, total
+from tests.serving.services import publish, started, total
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.deep
 
 Tell = Callable[[str], None]
 
-WORKERS = 2
+THREADS = 2
 LOADED = 'birthmark_model_loads_total{outcome="loaded"}'
 TRIED = "birthmark_model_loads_total"
 PATH = "/v1/predictions"
@@ -55,14 +53,14 @@ def right(registry: Registry) -> bytes:
 
 @contextmanager
 def serving(registry: Registry, disk: Disk, port: int = 0) -> Iterator[Any]:
-    """Serve with two workers, whose log and temporary files are on the disk."""
-    options = ["--workers", str(WORKERS), "--poll-seconds", "0.05", "--port", str(port)]
+    """Serve in two threads; log and temporary files are on the disk."""
+    options = ["--threads", str(THREADS), "--poll-seconds", "0.05", "--port", str(port)]
     before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"] = str(disk.path)  # which started processes inherit
     options += ["--log-predictions", str(disk.path / "log"), "--log-minutes", "0.001"]
     try:
         with started(registry.path, registry.path.parent, *options) as service:
-            assert eventually(lambda: total(service, LOADED) >= WORKERS, 60)
+            assert eventually(lambda: total(service, LOADED) >= 1, 60)
             yield service
     finally:
         if before is None:
@@ -100,8 +98,8 @@ def test_files_of_the_version_that_answers_are_damaged(
                 with damaged(directory / part, kind):
                     if part.endswith((".image", "manifest.json")):
                         tries = total(service, TRIED)
-                        registry.path.joinpath("current").touch()  # each worker checks again
-                        assert eventually(lambda t=tries: total(service, TRIED) >= t + WORKERS)
+                        registry.path.joinpath("current").touch()  # it checks again
+                        assert eventually(lambda t=tries: total(service, TRIED) > t)
     registry.verify(version)
     tell(
         f"{len(parts)} files of the served version {', '.join(KINDS)}:"
@@ -112,7 +110,6 @@ def test_files_of_the_version_that_answers_are_damaged(
 def test_the_disk_that_it_writes_to_fills_up(
     service: Any, disk: Disk, right: bytes, tell: Tell
 ) -> None:
-    workers = children(service.process.pid)
     with disk.filled(), watched(service, right) as responses:
         with service.client() as client:
             for path in ("/healthz", "/readyz", "/v1/model", "/nothing", "/metrics", "/"):
@@ -123,7 +120,7 @@ def test_the_disk_that_it_writes_to_fills_up(
             assert client.post("/v1/hints/report", json=report).status_code == 204
         failed = 'birthmark_log_rows_total{outcome="failed"}'
         assert eventually(lambda: total(service, failed) > 0)
-    assert children(service.process.pid) == workers
+    assert service.process.poll() is None
     written = 'birthmark_log_rows_total{outcome="written"}'
     before = total(service, written)
     with watched(service, right):
@@ -134,31 +131,19 @@ def test_the_disk_that_it_writes_to_fills_up(
     )
 
 
-def test_a_worker_is_killed(service: Any, right: bytes, tell: Tell) -> None:
-    before = children(service.process.pid)
-    killed, loads = Random(1).choice(sorted(before)), total(service, LOADED)
-    with watched(service, right, lost=True) as responses:
-        os.kill(killed, signal.SIGKILL)
-        assert eventually(lambda: len(children(service.process.pid) - {killed}) == WORKERS, 60)
-        assert eventually(lambda: total(service, LOADED) > loads, 60)
-    tell(
-        f"kill -9 of a worker: another has begun, {responses[PATH].requests} answers, all right;"
-        f" {responses[PATH].broken.total()} connections broke"
-    )
-
-
-def test_the_server_is_killed(
+def test_the_service_is_killed(
     service: Any, registry: Registry, disk: Disk, right: bytes, tell: Tell
 ) -> None:
-    workers = children(service.process.pid)
     with watched(service, right, lost=True) as responses:
         service.process.kill()
-        assert eventually(lambda: not any(alive(worker) for worker in workers))
+        service.process.wait(30)
+        began = time.monotonic()
         with serving(registry, disk, service.address[1]) as again:
+            seconds = time.monotonic() - began
             assert again.address == service.address
             for _ in range(100):
                 assert ask(again.address, PATH, BODY) == (200, right)
     tell(
-        f"kill -9 of the server: its workers ended, started again on the same port,"
+        f"kill -9 of the service: started again on the same port in {seconds:.1f} s,"
         f" {responses[PATH].requests} answers, all right"
     )

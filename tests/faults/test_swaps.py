@@ -21,7 +21,7 @@ from tests.waiting import eventually
 pytestmark = pytest.mark.deep
 
 SWAPS = 100
-WORKERS = 2
+THREADS = 2
 SUFFIXES = ("lock", "tmp", "swp")
 BODY = json.dumps([{"name": f"x.{suffix}"} for suffix in SUFFIXES] * 3).encode()
 HINT = b'{"name": "x.lock"}'
@@ -74,7 +74,7 @@ def test_100_swaps_at_full_rate_fail_no_request_and_each_answer_is_of_one_versio
     models = Swapped(tmp_path / "registry")
     assert len({json.dumps(answer) for answer in models.answers.values()}) == len(SUFFIXES)
     assert len(set(models.hints.values())) == 2
-    options = ("--workers", str(WORKERS), "--poll-seconds", "0.01")
+    options = ("--threads", str(THREADS), "--poll-seconds", "0.01")
     paths = {"/v1/predictions": BODY, "/v1/hints": HINT}
     with started(models.path, tmp_path, *options) as service:
         began = time.monotonic()
@@ -88,7 +88,6 @@ def test_100_swaps_at_full_rate_fail_no_request_and_each_answer_is_of_one_versio
 
                 assert eventually(arrived, 30), new
                 hint = models.hints[models.of[new]]
-                # The worker of a connection is random: the six may have met a single one.
                 assert eventually(lambda h=hint: ask(service.address, "/v1/hints", HINT)[1] == h)
         seconds = time.monotonic() - began
     named = set()
@@ -103,6 +102,6 @@ def test_100_swaps_at_full_rate_fail_no_request_and_each_answer_is_of_one_versio
     assert len(named) > SWAPS / 3
     rates = ", ".join(f"{each.rate:.0f} of {path}" for path, each in responses.items())
     tell(
-        f"{SWAPS} swaps in {seconds:.0f} s, {WORKERS} workers: {rates} a second, none failed,"
+        f"{SWAPS} swaps in {seconds:.0f} s, {THREADS} threads: {rates} a second, none failed,"
         f" {len(named)} versions named, every answer matches its version"
     )

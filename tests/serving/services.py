@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,8 +17,7 @@ import httpx
 from birthmark.predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.server import config, listen, url
-from birthmark.serving.workers.supervisor import Server
+from birthmark.serving.workers.server import answering, listen, url
 from birthmark.training.nightly.card import card_of, save_card
 from birthmark.training.registry.versions import Registry
 from tests import needs
@@ -110,20 +108,13 @@ def settings_for(registry: Path, **others: Any) -> Settings:
 @contextmanager
 def served(settings: Settings) -> Iterator[httpx.Client]:
     """Serve over real connections at a free port of this host; yield a client."""
-    with listen(settings) as listener:
-        server = Server(config(settings))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            place = url(listener)
-            unix = place.removeprefix("unix:") if settings.uds else None
-            base = "http://localhost" if unix else place
-            transport = httpx.HTTPTransport(uds=unix)
-            with httpx.Client(base_url=base, transport=transport, timeout=30) as client:
-                yield client
-        finally:
-            server.should_exit = True
-            thread.join()
+    with listen(settings) as listener, answering(settings, listener):
+        place = url(listener)
+        unix = place.removeprefix("unix:") if settings.uds else None
+        base = "http://localhost" if unix else place
+        transport = httpx.HTTPTransport(uds=unix)
+        with httpx.Client(base_url=base, transport=transport, timeout=30) as client:
+            yield client
 
 
 @dataclass
@@ -181,3 +172,16 @@ def certified(folder: Path) -> tuple[Path, Path]:
     made += ["-out", str(files[0]), "-keyout", str(files[1])]
     subprocess.run(made, check=True, capture_output=True)
     return files
+
+
+def alive(process: int) -> bool:
+    """Return whether a process runs (Linux)."""
+    stat = Path(f"/proc/{process}/stat")
+    return stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def total(service: Process, metric: str) -> float:
+    """Return the sum of the samples of a metric whose text begins so."""
+    with service.client() as client:
+        text = client.get("/metrics").text
+    return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(metric))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.limits.limits import Limits
-from birthmark.serving.service.long_polling import wanted_seconds
 from birthmark.serving.settings import Settings
+from birthmark.serving.workers import server
+from birthmark.serving.workers.front import Front
 from birthmark.training.registry.versions import Registry
 
 IMAGE = "/v1/model/image"
@@ -28,7 +27,10 @@ def registry(tmp_path: Path, publish: Callable[..., str]) -> Path:
 
 @pytest.fixture
 def client(
-    served: Callable[..., Any], settings_for: Callable[..., Settings], registry: Path
+    waits: Callable[[], bool],
+    served: Callable[..., Any],
+    settings_for: Callable[..., Settings],
+    registry: Path,
 ) -> Iterator[httpx.Client]:
     with served(settings_for(registry)) as client:
         yield client
@@ -76,37 +78,40 @@ def test_a_version_of_another_release_is_not_chosen(client: httpx.Client, regist
     assert (registry / "current").read_text().strip() == before
 
 
-@pytest.mark.parametrize(
-    ("prefer", "seconds"),
-    [
-        ("wait=10", 10),
-        ("respond-async, WAIT = 7; foo=1", 7),
-        ('wait="5"', 5),
-        ("wait=100000000000000000000", 300),
-        ("", 0),
-        ("wait", 0),
-        ("wait=-1", 0),
-        ("wait=1.5", 0),
-        ("await=10", 0),
-    ],
-)
-def test_a_preference_to_wait_is_read_as_rfc_7240_writes_it(prefer: str, seconds: int) -> None:
-    assert wanted_seconds(prefer) == seconds
-
-
 @pytest.fixture
-def somebody_waits(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Return an event that is set once a request waits for another image."""
-    waits, parked = threading.Event(), Limits.parked
+def waits(monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., bool]) -> Callable[[], bool]:
+    """Return a function that returns whether a request waits for another image, within a time."""
+    fronts: list[Front] = []
 
-    @contextmanager
-    def noticed(self: Limits) -> Iterator[None]:
-        with parked(self):
-            waits.set()
-            yield
+    class Noted(Front):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            fronts.append(self)
 
-    monkeypatch.setattr(Limits, "parked", noticed)
-    return waits
+    monkeypatch.setattr(server, "Front", Noted)
+    return lambda: eventually(lambda: fronts[0].native.parked() == 1)
+
+
+@pytest.mark.parametrize("prefer", ["respond-async, WAIT = 1; foo=1", 'wait="1"'])
+def test_a_preference_to_wait_is_read_as_rfc_7240_writes_it(
+    client: httpx.Client, prefer: str
+) -> None:
+    tag = client.get(IMAGE).headers["etag"]
+    response = client.get(IMAGE, headers={"if-none-match": tag, "prefer": prefer})
+    assert (response.status_code, response.headers["preference-applied"]) == (304, "wait=1")
+
+
+@pytest.mark.parametrize("prefer", ["", "wait", "wait=-1", "wait=1.5", "await=10"])
+def test_another_preference_is_ignored(client: httpx.Client, prefer: str) -> None:
+    tag = client.get(IMAGE).headers["etag"]
+    response = client.get(IMAGE, headers={"if-none-match": tag, "prefer": prefer})
+    assert response.status_code == 304
+    assert "preference-applied" not in response.headers
+
+
+def test_nobody_waits_longer_than_five_minutes(client: httpx.Client) -> None:
+    response = client.get(IMAGE, headers={"prefer": "wait=100000000000000000000"})
+    assert response.headers["preference-applied"] == "wait=300"
 
 
 def wait_for(client: httpx.Client, tag: str, seconds: int) -> httpx.Response:
@@ -117,17 +122,17 @@ def test_a_client_with_the_image_waits_and_gets_the_next_at_once(
     client: httpx.Client,
     registry: Path,
     publish: Callable[..., str],
-    somebody_waits: threading.Event,
+    waits: Callable[[], bool],
 ) -> None:
     tag = client.get(IMAGE).headers["etag"]
     found: list[httpx.Response] = []
-    waits = threading.Thread(target=lambda: found.append(wait_for(client, tag, 300)))
-    waits.start()
-    assert somebody_waits.wait(60)
-    assert waits.is_alive()
+    thread = threading.Thread(target=lambda: found.append(wait_for(client, tag, 300)))
+    thread.start()
+    assert waits()
+    assert thread.is_alive()
     assert client.get("/healthz").status_code == 200
     version = publish(registry, "tmp", heat=True)
-    waits.join(60)
+    thread.join(60)
     (response,) = found
     assert response.status_code == 200
     assert response.headers["etag"].startswith(f'"{version}-')
@@ -147,15 +152,15 @@ def test_waiting_clients_are_answered_at_once_when_the_service_stops(
     served: Callable[..., Any],
     settings_for: Callable[..., Settings],
     registry: Path,
-    somebody_waits: threading.Event,
+    waits: Callable[[], bool],
 ) -> None:
     found: list[httpx.Response] = []
     with served(settings_for(registry)) as client:
         tag = client.get(IMAGE).headers["etag"]
         other = httpx.Client(base_url=client.base_url, timeout=60)
-        waits = threading.Thread(target=lambda: found.append(wait_for(other, tag, 300)))
-        waits.start()
-        assert somebody_waits.wait(60)
-    waits.join(60)
+        thread = threading.Thread(target=lambda: found.append(wait_for(other, tag, 300)))
+        thread.start()
+        assert waits()
+    thread.join(60)
     other.close()
     assert [response.status_code for response in found] == [304]

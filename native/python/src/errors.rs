@@ -134,7 +134,6 @@ reasons! {
     NO_BYTES "NoBytes" IMAGE;
     NULLS "Nulls" ARGUMENT;
     WRONG_TYPE "Type" TYPE;
-    CLOSED "Closed" STATE;
     ENDED "Ended" STATE;
     NOT_YET "NotYet" STATE;
     BROKEN "Broken" DEFECT;

@@ -5,7 +5,6 @@
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-mod acceptor;
 mod anonymize;
 mod arrays;
 mod captures;
@@ -24,6 +23,7 @@ mod live;
 mod lives;
 mod scan;
 mod serve;
+mod service;
 mod text;
 mod trace;
 
@@ -34,7 +34,6 @@ mod _native {
 
     #[pymodule_export]
     use super::{
-        acceptor::PyAcceptor,
         anonymize::{PyMapping, TextRewriter},
         captures::PyCaptureWriter,
         certainty::PyCertainty,
@@ -53,6 +52,7 @@ mod _native {
         lives::{LivesBuilder, PyLiveHistory},
         scan::{ScanCounter, ScanMerger},
         serve::{check_object, files_of, requested, PyAnswerer, PyTally},
+        service::PyHttpService,
         text::{PyTextWriter, PyTraceLines},
         trace::{operations_schema, PyChunk, PyTrace},
     };

@@ -20,6 +20,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// The operating points, by their numbers in images.
 const POINTS: [&str; 2] = ["accurate", "bounded"];
@@ -50,7 +51,7 @@ type Answer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
 
 #[pyclass(name = "Answerer", frozen)]
 pub struct PyAnswerer {
-    answerer: Answerer,
+    pub(crate) answerer: Arc<Answerer>,
 }
 
 #[pymethods]
@@ -79,7 +80,8 @@ impl PyAnswerer {
         let tallies = Tallies { answers: &tallies.0.tally, scopes: &tallies.1.tally };
         let live = live.map(|live| live.live.clone());
         let answerer = Answerer::new(image, &model, &abstaining, tallies, three_way, live);
-        Ok(PyAnswerer { answerer: answerer.map_err(|error| BROKEN.because(error))? })
+        let answerer = Arc::new(answerer.map_err(|error| BROKEN.because(error))?);
+        Ok(PyAnswerer { answerer })
     }
 
     #[getter]

@@ -9,10 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.access.hosts import ChangeGuard
 from birthmark.serving.access.paths import SAFE, changes
 from birthmark.serving.app.application import create_app
-from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
 
 REPORT = b'{"host": "nas1", "device": "/dev/birthmark", "counters": {}}'
@@ -122,15 +120,6 @@ def test_requests_over_a_unix_socket_need_no_known_host(
     publish(tmp_path / "registry")
     with served(settings_for(tmp_path / "registry", uds=tmp_path / "socket")) as client:
         assert [each.status_code for each in changed(client, host="any.example")] == [200, 204]
-
-
-def test_only_the_local_address_of_the_connection_is_valid() -> None:
-    changes = ChangeGuard([])
-    fields = [(b"host", b"192.0.2.7:8325"), (b"content-type", b"application/json")]
-    changes.check(fields, "192.0.2.7")
-    changes.check([(b"host", b"[fe80::1]"), *fields[1:]], "fe80::1%eth0")
-    with pytest.raises(ApiError, match=r"found '192\.0\.2\.7'"):
-        changes.check(fields, "192.0.2.8")
 
 
 def test_invalid_host_names_are_refused() -> None:

@@ -1,7 +1,4 @@
-"""Requests sent byte by byte over a connection: each gets its answer, in order.
-
-Tests also serving/http/parsing.py.
-"""
+"""Requests sent byte by byte over a connection: each gets its answer, in order."""
 
 from __future__ import annotations
 
@@ -14,9 +11,10 @@ from typing import cast
 import httpx
 import pytest
 
-from birthmark.serving.http.connections import PIPELINED
-from birthmark.serving.http.parsing import AT_ONCE, FIELDS, HEAD_BYTES
 from tests.serving.http_answers import Answer, read
+
+PIPELINED, FIELDS, HEAD_BYTES = 64, 100, 16 * 1024
+"""Limits of ``native/service/src/handler.rs``."""
 
 BODY = b'{"name": "a.lock"}'
 GET = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
@@ -108,7 +106,7 @@ def test_large_data_is_parsed_in_parts_and_in_order(
 ) -> None:
     names = [f"{number}{'x' * 200}.lock" for number in range(1_500)]
     body = json.dumps([{"name": name} for name in names]).encode()
-    assert len(body) > 5 * AT_ONCE
+    assert len(body) > 5 * 32 * 1024
     first, second = answers(client, head(b"content-length: %d" % len(body)) + body + GET, many=2)
     assert [each["name"] for each in first.json()["predictions"]] == names
     assert second.json() == {"status": "ok"}
@@ -216,3 +214,10 @@ def test_a_body_that_goes_on_after_its_answer_is_not_taken_for_requests(
     begun = head(b"content-length: %d" % len(body))
     found = answers(client, begun, body, GET, many=2)
     assert [each.status for each in found] == [413, 200]
+
+
+def test_a_body_that_waits_for_a_100_is_refused_and_not_waited_for(client: httpx.Client) -> None:
+    """RFC 9110 section 10.1.1: the client may never send it."""
+    (answer,) = answers(client, head(b"expect: 100-continue", b"content-length: 99999999"))
+    assert (answer.status, answer.error) == (413, "body_too_large")
+    assert answer.fields["connection"] == "close"

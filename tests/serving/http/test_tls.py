@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.http.tls import context
+from birthmark.serving.http.tls import certificate
 from birthmark.serving.settings import Settings
 from birthmark.serving.workers.server import run
 
@@ -135,7 +135,7 @@ def test_a_certificate_or_key_that_is_no_regular_file_is_refused(
     os.mkfifo(fifo)
     files[which] = fifo
     with pytest.raises(ValueError, match=f"expected a regular file: '{fifo}'"):
-        context(Settings(ssl_certfile=files[0], ssl_keyfile=files[1]))
+        certificate(Settings(ssl_certfile=files[0], ssl_keyfile=files[1]))
 
 
 def test_a_certificate_without_its_key_is_refused(pair: tuple[Path, Path]) -> None:

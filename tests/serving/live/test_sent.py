@@ -53,10 +53,10 @@ class Place:
         self.certificate, self.key = certified(folder)
 
     def service(self, port: int) -> Any:
-        """Return a service of two workers, to be started."""
+        """Return a service in two threads, to be started."""
         options = {
             "--port": port,
-            "--workers": 2,
+            "--threads": 2,
             "--tokens": self.folder / "tokens.json",
             "--ssl-certfile": self.certificate,
             "--ssl-keyfile": self.key,
@@ -97,8 +97,8 @@ def has_the_same_histories(place: Place, creates: pa.RecordBatch) -> bool:
 
 
 def whys(client: httpx.Client) -> set[str | None]:
-    """Return the reasons of all workers why the live history is not used."""
-    headers = {"connection": "close"}  # the next request may reach another worker
+    """Return the reasons why the live history is not used."""
+    headers = {"connection": "close"}  # each is a new connection
     answers = [
         client.post("/v1/predictions", json={"name": "a.lock"}, headers=headers) for _ in range(8)
     ]
@@ -175,37 +175,11 @@ def test_follower_and_service_resume_after_a_kill(
             assert eventually(lambda: whys(client) == {None}, 60)
             assert has_the_same_histories(place, creates)
             service.process.kill()
-        assert eventually(lambda: refuses(port)), "its workers end, too"
+        assert eventually(lambda: refuses(port)), "it has ended"
         with place.service(port) as service, place.client(service) as client:
             assert eventually(lambda: whys(client) == {None}, 60)
             assert has_the_same_histories(place, creates)
             ended(second, signal.SIGTERM)
-
-
-def test_a_worker_that_is_killed_leaves_the_copy_to_another(
-    place: Place, creates: pa.RecordBatch, killed: ExitStack
-) -> None:
-    with reserved_port() as port, place.service(port) as service, place.client(service) as client:
-        follower = place.follower(port)
-        killed.callback(ended, follower, signal.SIGKILL)
-        assert eventually(lambda: has_the_same_histories(place, creates), 60)
-        writer = holder(Path(f"{place.copy}.lock"))
-        assert writer != service.process.pid
-        subprocess.run(["kill", "-9", str(writer)], check=True)
-        assert eventually(lambda: holder(Path(f"{place.copy}.lock")) not in (None, writer), 60)
-        assert eventually(lambda: whys(client) == {None}, 60)
-        assert has_the_same_histories(place, creates)
-        ended(follower, signal.SIGTERM)
-
-
-def holder(lock: Path) -> int | None:
-    """Return the process that has a lock (Linux)."""
-    inode = lock.stat().st_ino
-    for line in Path("/proc/locks").read_text().splitlines():
-        words = line.split()
-        if words[1] == "FLOCK" and int(words[5].split(":")[2]) == inode:
-            return int(words[4])
-    return None
 
 
 def test_a_follower_reports_a_token_with_the_wrong_scope(place: Place, killed: ExitStack) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.fast_path import endpoints
+from birthmark.serving.app import routes
 from birthmark.serving.log import service_log
 from birthmark.serving.log.prediction_log import PredictionLog
 from birthmark.serving.settings import Settings
@@ -128,19 +128,16 @@ def test_an_error_that_quotes_a_request_is_logged_without_it_unless_it_may(
     form: str,
     names: bool,
 ) -> None:
-    def fails(hints: object, body: bytes) -> int:
+    def fails(model: object, body: bytes) -> int:
         raise RuntimeError(body)
 
-    monkeypatch.setattr(endpoints, "hint", fails)
-    monkeypatch.setattr(
-        "birthmark.serving.service.service.Service.hints", lambda service: (service.model(), None)
-    )
+    monkeypatch.setattr(routes, "_explained", fails)
     settings = settings_for(
         directory / "registry", log_format=form, log_names=names, log_access=True
     )
     found = records(settings)
     with served(settings) as client:
-        response = client.post("/v1/hints", json={"name": SECRET})
+        response = client.post("/v1/explanations", json={"name": SECRET})
     assert (response.status_code, response.json()["error"]["type"]) == (500, "internal")
     (failed,) = [each for each in found if "RuntimeError" in each]
     assert "in fails" in failed, "the log has the place of the failure"
@@ -170,9 +167,8 @@ def test_errors_of_the_prediction_log_do_not_quote_names(
 
 def test_a_line_of_text_stays_one_line(records: Callable[[Settings], list[str]]) -> None:
     found = records(Settings(log_names=True))
-    scope = {"method": "GET", "path": "/a\nb c"}
-    service_log.note(scope, "other", 404, 0.5, 3)
+    service_log.note("1", "GET", "other", "/a\nb c", 404, 0.5, 3)
     (line,) = found
     assert line.endswith(
-        "method=GET route=other status=404 seconds=0.5 bytes=3 path=/a\\x0ab\\x20c"
+        "method=GET route=other status=404 seconds=0.5 bytes=3 path=/a\\x0ab\\x20c request=1"
     )

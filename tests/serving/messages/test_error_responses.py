@@ -16,8 +16,8 @@ import httpx
 import pytest
 
 from birthmark.serving.access import tokens
-from birthmark.serving.fast_path import endpoints
-from birthmark.serving.messages import error_responses, errors, html, requests
+from birthmark.serving.app import routes
+from birthmark.serving.messages import errors, html, requests
 from birthmark.serving.messages.requests import Choice, parse, parsed
 from birthmark.serving.metrics import hook_reports
 from birthmark.serving.settings import Settings
@@ -107,18 +107,16 @@ def test_large_bodies_are_read_beside_the_event_loop(
         return note
 
     for module, name, at in (
-        (endpoints, "predict", 1),
-        (endpoints, "hint", 1),
         (requests, "files_of", 0),
         (requests, "check_object", 0),
     ):
         monkeypatch.setattr(module, name, noted(getattr(module, name), at))
     for files in (1, 100, 2000):
         body = json.dumps([{"name": "a" * 100, "mode": 420.0}] * files).encode()
-        for path in ("/v1/predictions", "/v1/explanations", "/v1/hints", "/v1/hints/report"):
+        for path in ("/v1/explanations", "/v1/hints/report"):
             client.post(path, content=body)
         client.put("/v1/model", content=body)
-    assert max(read[True]) <= endpoints.AT_ONCE
+    assert max(read[True]) <= routes.SHORT
     assert max(read[False]) > 100_000
 
 
@@ -187,10 +185,8 @@ def test_a_failure_inside_gets_500_without_its_particulars(
     def fail(*arguments: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr("birthmark.serving.fast_path.endpoints.predict", fail)
-    # uvicorn closes the connection on which an application failed.
-    headers = {"connection": "close"}
-    response = client.post("/v1/predictions", json={"name": "a"}, headers=headers)
+    monkeypatch.setattr("birthmark.serving.app.routes._explained", fail)
+    response = client.post("/v1/explanations", json={"name": "a"})
     assert detail(response)["type"] == "internal"
     assert "secret" not in response.text
     assert eventually(lambda: "a secret" in caplog.text)
@@ -208,8 +204,6 @@ def test_every_answer_forbids_browsers_to_guess_its_type(client: httpx.Client) -
     assert {answer.status_code for answer in answers} == {200, 404, 413, 422}
     for answer in answers:
         assert answer.headers.get_list("x-content-type-options") == ["nosniff"], answer.url
-    raw = error_responses.raw(errors.ApiError("overloaded", "too many"))
-    assert raw.partition(b"\r\n\r\n")[0].count(b"\r\nx-content-type-options: nosniff") == 1
 
 
 def test_every_type_of_error_is_in_the_guide() -> None:

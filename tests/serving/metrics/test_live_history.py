@@ -165,38 +165,28 @@ def test_without_a_live_history_creates_have_no_scope(client: httpx.Client) -> N
 
 
 @pytest.fixture
-def of_two_workers(
+def in_two_threads(
     tmp_path: Path,
     publish: Callable[..., str],
     started: Callable[..., Any],
-    eventually: Callable[..., bool],
     follower: Follower,
 ) -> Iterator[Any]:
     publish(tmp_path / "registry")
     follower.says()
     live = ("--history", str(follower.path), "--history-age", "100000")
-    options = ("--model", "forest", "--workers", "2", *live)
+    options = ("--model", "forest", "--threads", "2", *live)
     with started(tmp_path / "registry", tmp_path, *options) as service:
-        assert eventually(lambda: loads(service) == 2, 300)
         yield service
 
 
-def loads(service: Any) -> float:
-    with service.client() as client:
-        found = samples(client.get("/metrics").text, "birthmark_model_loads_total")
-    return found["loaded",]
-
-
 @pytest.mark.deep
-def test_workers_sum_their_scopes_and_each_reports_the_shared_history(
-    of_two_workers: Any, eventually: Callable[..., bool]
-) -> None:
+def test_threads_sum_their_scopes(in_two_threads: Any, eventually: Callable[..., bool]) -> None:
     def scraped() -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
-        with of_two_workers.client() as client:
+        with in_two_threads.client() as client:
             return scopes(client), samples(client.get("/metrics").text, "birthmark_live_told")
 
     for number in range(20):
-        with of_two_workers.client() as client:
+        with in_two_threads.client() as client:
             asked = ASKED["directory" if number % 4 else "name"]
             assert client.post("/v1/predictions", json=asked).is_success
     expected = ({"directory": 15, "caller": 0, "name": 5, "nothing": 0}, {(): 1})

@@ -85,11 +85,10 @@ def test_a_failure_counts_as_500(
 ) -> None:
     publish(settings.registry)
     with served(settings) as client:
-        monkeypatch.delattr("birthmark.serving.fast_path.endpoints.predict")
-        # uvicorn closes the connection on which an application failed.
-        client.post("/v1/predictions", json={"name": "a"}, headers={"connection": "close"})
+        monkeypatch.delattr("birthmark.serving.app.routes._explained")
+        client.post("/v1/explanations", json={"name": "a"})
         text = client.get("/metrics").text
-    assert samples(text, "birthmark_request_seconds_count") == {("/v1/predictions", "500"): 1}
+    assert samples(text, "birthmark_request_seconds_count") == {("/v1/explanations", "500"): 1}
 
 
 def test_the_age_of_a_stale_model_is_a_metric() -> None:

@@ -1,5 +1,3 @@
-"""Tests also serving/service/long_polling.py."""
-
 from __future__ import annotations
 
 import json

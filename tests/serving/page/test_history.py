@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from birthmark.serving.metrics.metrics import Metrics
+from birthmark.serving.metrics.metrics import SECONDS, Metrics
 from birthmark.serving.page.history import MINUTES, History, quantile
 from birthmark.serving.page.totals import Totals, totals
 from birthmark.serving.page.traffic import followed, predicates, scopes, traffic
@@ -88,11 +90,23 @@ def test_quantiles_are_those_of_the_histogram() -> None:
 
 def test_totals_are_those_of_the_metrics() -> None:
     metrics = Metrics(stale_days=3)
-    metrics.request("/v1/predictions", 200, 0.0015)
-    metrics.request("/v1/hints", 200, 0.0001)
-    metrics.request("/metrics", 200, 1.0)
-    metrics.request("/", 500, 1.0)
-    metrics.shed(1)
+    answered = [
+        ("/v1/predictions", 200, 0.0015),
+        ("/v1/hints", 200, 0.0001),
+        ("/metrics", 200, 1.0),
+        ("/", 500, 1.0),
+    ]
+
+    class Front:
+        def requests(self) -> tuple[list[tuple[str, int, list[int], float]], int]:
+            ends = [*SECONDS, math.inf]
+            counts = {
+                time: [int(bisect_left(ends, time) == place) for place in range(len(ends))]
+                for _, _, time in answered
+            }
+            return [(route, status, counts[time], time) for route, status, time in answered], 1
+
+    metrics.watch_requests(Front())  # type: ignore[arg-type]
     found = totals(metrics)
     assert (found.seconds[0.0005], found.seconds[0.002], found.seconds[float("inf")]) == (1, 2, 2)
     assert (found.failed, found.shed) == (1, 1)

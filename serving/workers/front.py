@@ -1,0 +1,184 @@
+"""The HTTP server in native threads, in front of the application (``native/service``)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastapi import Response
+
+from birthmark.serving.access.paths import PATHS
+from birthmark.serving.access.tokens import Token
+from birthmark.serving.http import tls
+from birthmark.serving.log import service_log
+from birthmark.serving.messages import html
+from birthmark.serving.messages.errors import TYPES
+from birthmark.serving.metrics.metrics import SECONDS
+from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.service.service import Service
+from birthmark.serving.settings import Settings, names
+from birthmark.serving.workers.open_files import allow_files
+from birthmark_native import HttpService
+
+BODIES = 2
+"""The byte budget of bodies and answers in transfer, in bodies of the largest size."""
+
+DRAIN_SECONDS = 0.1
+"""The interval at which answered requests are taken for the logs."""
+
+_MODELS = 8
+"""Models that are remembered for the prediction log: it takes requests seconds after a swap."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings of `HttpService`."""
+
+    threads: int
+    max_requests: int
+    max_connections: int
+    max_body_bytes: int
+    bodies: int
+    queue_seconds: float
+    timeout_seconds: float
+    idle_seconds: float
+    paths: dict[str, tuple[str | None, bool, str | None]]
+    known_hosts: list[str]
+    with_tokens: bool
+    routes: set[str]
+    bounds: list[float]
+    access_log: bool
+    log_share: float | None
+    upstream: Path
+    pages: dict[str, tuple[list[tuple[str, str]], bytes]]
+    no_model: str
+    process: str
+    certificate: tuple[bytes, bytes] | None
+
+
+def config(settings: Settings, upstream: Path, routes: Iterable[str]) -> Config:
+    """Return the configuration for an application that listens at a socket, `upstream`."""
+    return Config(
+        threads=settings.threads,
+        max_requests=settings.max_requests,
+        max_connections=allow_files(settings.max_connections),
+        max_body_bytes=settings.max_body_bytes,
+        bodies=BODIES,
+        queue_seconds=settings.queue_seconds,
+        timeout_seconds=settings.timeout_seconds,
+        idle_seconds=settings.idle_seconds,
+        paths={
+            path: (access.scope, access.is_open, access.changed_by)
+            for path, access in PATHS.items()
+        },
+        known_hosts=[settings.host, *names(settings.known_hosts)],
+        with_tokens=settings.tokens is not None,
+        routes=set(routes),
+        bounds=list(SECONDS),
+        access_log=settings.log_access,
+        log_share=None if settings.log_predictions is None else settings.log_share,
+        upstream=upstream,
+        pages=_pages(),
+        no_model=f"no model is loaded from {settings.registry} yet",
+        process=secrets.token_hex(6),
+        certificate=tls.certificate(settings),
+    )
+
+
+def _pages() -> dict[str, tuple[list[tuple[str, str]], bytes]]:
+    """Return the header fields and the page of each type of error that the front may answer."""
+    pages = {type: html.error_page(type, status) for type, status in TYPES.items()}
+    return {type: (_fields(page), bytes(page.body)) for type, page in pages.items()}
+
+
+def _fields(page: Response) -> list[tuple[str, str]]:
+    """Return the header fields that the front does not set itself."""
+    own = ("content-length", "content-type")
+    return [field for field in page.headers.items() if field[0] not in own]
+
+
+class Front:
+    """Answers at `listener` from the models of a `service`; passes other requests to `upstream`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        service: Service,
+        listener: socket.socket,
+        upstream: Path,
+        routes: Iterable[str],
+    ) -> None:
+        self._service = service
+        self._settings = settings
+        self._models: OrderedDict[int, LoadedModel] = OrderedDict()
+        self._number = 0
+        self.native = HttpService(
+            os.dup(listener.fileno()),
+            listener.family == socket.AF_UNIX,
+            config(settings, upstream, routes),
+        )
+        service.metrics.watch_requests(self.native)
+        if service.tokens is not None:
+            service.tokens.subscribe(self._set_tokens)
+        service.slot.subscribe(self._publish)
+        self._stopped = threading.Event()
+        self._drain = threading.Thread(target=self._work, name="front", daemon=True)
+        self._drain.start()
+
+    def reload_certificate(self) -> None:
+        """Read the certificate again; raise ValueError, and keep the old one, if it is invalid."""
+        tls.context(self._settings)
+        if (certificate := tls.certificate(self._settings)) is not None:
+            self.native.set_certificate(*certificate)
+
+    def stop(self, seconds: float) -> None:
+        """Stop accepting connections; wait for the requests that have begun."""
+        self.native.stop(seconds)
+        self._stopped.set()
+        self._drain.join()
+
+    def _publish(self, model: LoadedModel) -> None:
+        self._number += 1
+        self._models[self._number] = model
+        while len(self._models) > _MODELS:
+            self._models.popitem(last=False)
+        hints = model.hints
+        self.native.publish(
+            self._number,
+            model.version,
+            model.answerer,
+            None if hints is None else (hints.answerer, hints.content, hints.etag),
+        )
+
+    def _set_tokens(self, tokens: list[Token] | None) -> None:
+        by_hash: dict[bytes, tuple[str, list[str]]] | None = (
+            None
+            if tokens is None
+            else {bytes.fromhex(token.sha256): (token.name, list(token.scopes)) for token in tokens}
+        )
+        self.native.set_tokens(by_hash)
+
+    def _work(self) -> None:
+        """Pass answered requests to the logs until the end."""
+        while not self._stopped.wait(DRAIN_SECONDS):
+            self._take()
+        self._take()
+
+    def _take(self) -> None:
+        for request, method, route, path, status, seconds, size in self.native.take_lines():
+            service_log.note(request, method, route, path, status, seconds, size)
+        entries, dropped = self.native.take_log()
+        sampler = self._service.log_sampler
+        sampler.drop(dropped)
+        for number, body, histories, verdict, rows, time in entries:
+            model = self._models[number]
+            if histories is None:
+                sampler.hint(model, body, verdict, time)
+            else:
+                sampler.predictions(model, body, rows, histories, time)
