@@ -1,4 +1,4 @@
-"""The live history of a follower, as the service's workers read it (``native/live``).
+"""The live history of a follower, as the service and the helper read it (``native/live``).
 
 A service on another host reads a copy (`data.follow.sending`).
 """
@@ -60,7 +60,7 @@ Heed = Callable[[Seen], None]
 
 
 class Mirror:
-    """Mirrors a live history into a file that workers read.
+    """Mirrors a live history into a file that others read.
 
     ``history`` is the one mirrored. The file is readable from the first ``update`` on. Before each
     update, ``heed`` is called with all that became known since the last. If the settings name a

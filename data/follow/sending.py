@@ -1,6 +1,6 @@
 """Send a live history to a service on another host (``POST /v1/history``), in the background.
 
-A session keeps one connection, and so one worker of the service. It begins with an empty update.
+A session keeps one connection. It begins with an empty update.
 Once that is accepted, the whole history follows in parts, then changes as they occur. After any
 failure a new session begins, so a copy never lacks anything, and nothing piles up here while no
 service answers.

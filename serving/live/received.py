@@ -1,7 +1,7 @@
-"""Writes the live history that a follower on another host sends to a file for all workers.
+"""Writes the live history that a follower on another host sends to a file.
 
-The worker that gets the first update of a session writes until the session ends, as it needs all
-earlier updates. The file's lock keeps the others from writing.
+The service reads the file as it reads that of a follower beside it, and has it at once after a
+restart; so does a helper on this host. The file's lock keeps a follower on this host from writing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from birthmark.training.control.thresholds import InvalidThresholdsError, MovedT
 from birthmark_native import SharedHistoryWriter, StateError
 
 LOOK_SECONDS = 1.0
-"""The interval at which a worker checks whether its follower is silent."""
+"""The interval at which the service checks whether its follower is silent."""
 
 _NAMES = 3  # of a directory: its handle, its inode and its path
 
@@ -67,7 +67,7 @@ class _Copy:
 
 
 class Receiver:
-    """Receives the updates of one worker; its methods are thread-safe.
+    """Receives updates; its methods are thread-safe.
 
     Thresholds for the current ``model`` are checked against it; others are once their model answers
     (``serving.models.threshold_watcher``).
@@ -100,7 +100,7 @@ class Receiver:
                 self._release()
 
     def release_if_silent(self) -> None:
-        """Let another worker write, if the follower is silent and the history stale."""
+        """Let a follower on this host write, if the follower is silent and the history stale."""
         with self._lock:
             if self._copy is not None and self._is_silent(self._copy):
                 sender = self._copy.sender
@@ -117,7 +117,7 @@ class Receiver:
         try:
             writer = SharedHistoryWriter(self._path, *self._capacity, update.version)
         except StateError as error:
-            what = f"another worker, or a follower on this host, writes the history: {error}"
+            what = f"another service, or a follower on this host, writes the history: {error}"
             raise ApiError("history_locked", what) from error
         except (OSError, ValueError) as error:
             raise self._cannot_keep(error) from error

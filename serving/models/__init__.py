@@ -1,1 +1,1 @@
-"""A published version as the service uses it: loaded, checked, and shared by its workers."""
+"""A published version as the service uses it: loaded and checked."""

@@ -51,7 +51,7 @@ class Sample:
 
 
 class History:
-    """Samples of the totals that `read` returns, for a day; each worker has a history.
+    """Samples of the totals that `read` returns, for a day.
 
     `since` is when it began.
     """

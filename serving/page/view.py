@@ -40,7 +40,7 @@ LEVELS: dict[HistoryScope, str] = {
 
 
 class Page:
-    """The page of one worker, about its `service` and `registry`."""
+    """The page about a `service` and its `registry`."""
 
     def __init__(self, service: Service, registry: Registry) -> None:
         self.service = service

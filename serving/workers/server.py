@@ -129,6 +129,8 @@ def _config(app: ASGIApp, place: Path) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         uds=str(place),
+        http="h11",
+        loop="asyncio",
         ws="none",
         lifespan="on",
         log_config=None,

@@ -62,7 +62,6 @@ SERVICE = TABLES | {
     "anyio",
     "click",
     "fastapi",
-    "httptools",
     "idna",
     "jinja2",
     "markupsafe",
@@ -71,7 +70,6 @@ SERVICE = TABLES | {
     "sniffio",
     "starlette",
     "uvicorn",
-    "uvloop",
 }
 """Packages that answer over HTTP."""
 

@@ -288,5 +288,4 @@ def test_what_the_packages_import_is_what_the_project_depends_on() -> None:
     ]
     needed = {name.replace("-", "_") for name in direct(asked)}
     needed = needed - {"scikit_learn"} | {"sklearn"}
-    needed -= {"uvloop"}  # uvicorn imports it, where it is there
     assert imported - own - sys.stdlib_module_names == needed

@@ -1,7 +1,7 @@
-//! The live history, shared by one follower with all workers of the service.
+//! The live history, shared by one follower with the service and the helper on the same host.
 //!
 //! A follower updates a [`birthmark_learn::history::History`] and mirrors its records into a file
-//! that workers map into memory. Workers look up the history of a create without locks, waits or
+//! that they map into memory. They look up the history of a create without locks, waits or
 //! messages, and go without it if it is missing or stale ([`StaleReason`]).
 //!
 //! The storage of words ([`words`]) is independent of the algorithms on them ([`reader`],

@@ -1,4 +1,4 @@
-//! A shared history for several threads of a worker.
+//! A shared history for several threads.
 
 use super::file::SharedHistory;
 use super::freshness::{Limits, StaleReason};

@@ -63,7 +63,7 @@ def test_trailer_fields_are_not_header_fields(client: httpx.Client) -> None:
 
 
 def test_a_trailer_of_too_many_fields_gets_431(client: httpx.Client) -> None:
-    fields = b"a:\r\n" * (FIELDS + 2)  # httptools reports a field when the next one begins
+    fields = b"a:\r\n" * (FIELDS + 1)
     (answer,) = answers(client, head(CHUNKED) + CHUNK + b"0\r\n", fields)
     assert (answer.status, answer.error) == (431, "head_too_large")
 
