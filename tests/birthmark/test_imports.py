@@ -62,6 +62,7 @@ SERVICE = TABLES | {
     "anyio",
     "click",
     "fastapi",
+    "h11",
     "idna",
     "jinja2",
     "markupsafe",
