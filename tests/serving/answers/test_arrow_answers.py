@@ -1,7 +1,4 @@
-"""Requests in Arrow get the same answers as in JSON.
-
-Tests also serving/answers/arrow_messages.py.
-"""
+"""Requests in Arrow get the same answers as in JSON."""
 
 from __future__ import annotations
 
