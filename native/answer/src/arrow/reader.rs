@@ -1,23 +1,21 @@
 //! The creates in a stream, read in place.
 //!
-//! A stream may hold anything. `arrow-ipc` validates arrays, but it panics on buffers beyond a
-//! batch's body, copies misaligned ones, and copies what the metadata refers to, as often as it does.
-//! So all of that is limited before it sees a message: no allocation exceeds a small multiple of
-//! the stream.
+//! A stream may hold anything. The metadata may refer to one part many times, and buffers may overlap
+//! or be misaligned, so that Arrow copies them: all of that is limited first, and no allocation
+//! exceeds a small multiple of the stream. Arrow then validates all arrays.
 
 use crate::value::{MICROSECONDS, SECONDS};
 use crate::{Fault, File, Value};
 use arrow_array::cast::AsArray;
-use arrow_array::{downcast_integer_array, Array, RecordBatch};
+use arrow_array::{downcast_integer_array, make_array, Array, ArrayRef, NullArray, RecordBatch};
 use arrow_buffer::Buffer;
+use arrow_data::{layout, ArrayData, BufferSpec};
 use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::reader::RecordBatchDecoder;
-use arrow_ipc::{root_as_message_with_opts, Message, MetadataVersion};
+use arrow_ipc::{root_as_message_with_opts, FieldNode, Message, MetadataVersion};
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use birthmark_contract::create::{Kind, Member, FILES, MEMBERS};
 use flatbuffers::VerifierOptions;
 use std::array::from_fn;
-use std::collections::HashMap;
 use std::iter::repeat_n;
 use std::sync::Arc;
 
@@ -124,7 +122,7 @@ fn read_batches(stream: &Buffer) -> Result<Vec<RecordBatch>, Fault> {
     let (mut batches, mut rows) = (Vec::new(), 0);
     while let Some((message, body)) = messages.next()? {
         let batch = read_batch(&message, &body, &schema)?;
-        rows += batch.num_rows();
+        rows = batch.num_rows().saturating_add(rows);
         if rows > FILES {
             return Err(Fault::request(format!("at most {FILES} rows")));
         }
@@ -226,6 +224,24 @@ fn unit_of(unit: &TimeUnit) -> &'static str {
     }
 }
 
+/// The buffers of a batch: slices of its body, which together are no longer than it.
+struct Buffers<'a> {
+    body: &'a Buffer,
+    free: usize,
+    rest: flatbuffers::VectorIter<'a, arrow_ipc::Buffer>,
+}
+
+impl Buffers<'_> {
+    fn next(&mut self) -> Result<Buffer, Fault> {
+        let buffer = self.rest.next().ok_or_else(|| cut_off(()))?;
+        let length = usize::try_from(buffer.length()).map_err(cut_off)?;
+        let start = usize::try_from(buffer.offset()).map_err(cut_off)?;
+        let is_within = start.checked_add(length).is_some_and(|end| end <= self.body.len());
+        self.free = self.free.checked_sub(length).ok_or_else(|| cut_off(()))?;
+        is_within.then(|| self.body.slice_with_length(start, length)).ok_or_else(|| cut_off(()))
+    }
+}
+
 /// Reads a batch, whose arrays are validated in full.
 fn read_batch(message: &Message, body: &Buffer, schema: &SchemaRef) -> Result<RecordBatch, Fault> {
     let batch = message.header_as_record_batch();
@@ -233,31 +249,49 @@ fn read_batch(message: &Message, body: &Buffer, schema: &SchemaRef) -> Result<Re
     if batch.compression().is_some() {
         return Err(compressed());
     }
-    let mut free = body.len();
-    for buffer in batch.buffers().into_iter().flatten() {
-        let length = usize::try_from(buffer.length()).map_err(cut_off)?;
-        let end = usize::try_from(buffer.offset()).map_err(cut_off)?.saturating_add(length);
-        free = free.checked_sub(length).filter(|_| end <= body.len()).ok_or_else(|| cut_off(()))?;
-    }
-    let fits = |length: i64, most: i64| (0..=most).contains(&length);
-    let are_within = |node: &arrow_ipc::FieldNode| {
-        fits(node.null_count(), node.length()) && node.length() == batch.length()
+    let (Some(nodes), Some(buffers)) = (batch.nodes(), batch.buffers()) else {
+        return Err(cut_off(()));
     };
-    if !fits(batch.length(), i32::MAX.into())
-        || !batch.nodes().into_iter().flatten().all(are_within)
-    {
-        return Err(Fault::arrow("columns of another length than their batch"));
+    let mut buffers = Buffers { body, free: body.len(), rest: buffers.iter() };
+    let mut nodes = nodes.iter();
+    let columns: Result<_, _> = schema
+        .fields
+        .iter()
+        .map(|field| read_array(field.data_type(), nodes.next(), &mut buffers))
+        .collect();
+    RecordBatch::try_new(schema.clone(), columns?).map_err(Fault::arrow)
+}
+
+fn read_array(
+    data_type: &DataType,
+    node: Option<&FieldNode>,
+    buffers: &mut Buffers,
+) -> Result<ArrayRef, Fault> {
+    let node = node.ok_or_else(|| cut_off(()))?;
+    let (rows, nulls) = (node.length(), node.null_count());
+    let rows = usize::try_from(rows).ok().filter(|_| (0..=rows).contains(&nulls));
+    let rows = rows.ok_or_else(|| Fault::arrow("lengths that cannot be"))?;
+    if *data_type == DataType::Null {
+        return Ok(Arc::new(NullArray::new(rows)));
     }
-    RecordBatchDecoder::try_new(body, batch, schema.clone(), &HashMap::new(), &message.version())
-        .and_then(RecordBatchDecoder::read_record_batch)
-        .map_err(Fault::arrow)
+    let validity = Some(buffers.next()?).filter(|_| nulls > 0);
+    let mut array = ArrayData::builder(data_type.clone()).len(rows).null_bit_buffer(validity);
+    for spec in layout(data_type).buffers {
+        let buffer = buffers.next()?;
+        // arrow-data panics on a part of a value.
+        let width =
+            if let BufferSpec::FixedWidth { byte_width, .. } = spec { byte_width } else { 1 };
+        array = array.add_buffer(buffer.slice_with_length(0, buffer.len() / width * width));
+    }
+    let array = array.null_count(nulls as usize).align_buffers(true).build();
+    Ok(make_array(array.map_err(Fault::arrow)?))
 }
 
 /// The checked values of a member.
 fn read_column<'a>(member: &Member, batches: &'a [RecordBatch]) -> Result<Column<'a>, Fault> {
     let mut column = Vec::new();
     for array in batches.iter().filter_map(|batch| batch.column_by_name(member.name)) {
-        read_array(member.kind, array, &mut column).map_err(|why| {
+        read_values(member.kind, array, &mut column).map_err(|why| {
             Fault::request(format!("{}: {why}", type_of(member.kind))).of(member.name)
         })?;
     }
@@ -276,7 +310,7 @@ fn read_column<'a>(member: &Member, batches: &'a [RecordBatch]) -> Result<Column
     Ok(column)
 }
 
-fn read_array<'a>(kind: Kind, array: &'a dyn Array, to: &mut Column<'a>) -> Result<(), String> {
+fn read_values<'a>(kind: Kind, array: &'a dyn Array, to: &mut Column<'a>) -> Result<(), String> {
     let of_bytes = |bytes: &'a [u8]| match kind {
         Kind::Name { .. } => Value::Name(bytes.into(), ""),
         _ => Value::Bytes(bytes.into()),
