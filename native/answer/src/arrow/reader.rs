@@ -14,7 +14,7 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::{root_as_message_with_opts, FieldNode, Message, MetadataVersion};
 use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use birthmark_contract::create::{Kind, Member, FILES, MEMBERS};
-use flatbuffers::VerifierOptions;
+use flatbuffers::{InvalidFlatbuffer, VectorIter, VerifierOptions};
 use std::array::from_fn;
 use std::iter::repeat_n;
 use std::sync::Arc;
@@ -92,7 +92,11 @@ impl<'a> Messages<'a> {
         let metadata = &self.stream[self.take(size.into())?..self.at];
         let max_apparent_size = APPARENT * metadata.len();
         let options = VerifierOptions { max_apparent_size, ..VerifierOptions::default() };
-        let message = root_as_message_with_opts(&options, metadata).map_err(Fault::arrow)?;
+        // The other lines of the error trace the verifier.
+        let first_line = |error: InvalidFlatbuffer| {
+            Fault::arrow(error.to_string().lines().next().unwrap_or_default())
+        };
+        let message = root_as_message_with_opts(&options, metadata).map_err(first_line)?;
         let start = self.take(message.bodyLength())?;
         Ok(Some((message, self.stream.slice_with_length(start, self.at - start))))
     }
@@ -228,7 +232,7 @@ fn unit_of(unit: &TimeUnit) -> &'static str {
 struct Buffers<'a> {
     body: &'a Buffer,
     free: usize,
-    rest: flatbuffers::VectorIter<'a, arrow_ipc::Buffer>,
+    rest: VectorIter<'a, arrow_ipc::Buffer>,
 }
 
 impl Buffers<'_> {

@@ -8,9 +8,14 @@ use arrow_array::{
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
+use arrow_ipc::{
+    root_as_message, Buffer as Record, Field, FieldArgs, Message, MessageArgs, MessageHeader,
+    MetadataVersion, Null, NullArgs, Schema, SchemaArgs, Type,
+};
 use base64::prelude::{Engine, BASE64_STANDARD as BASE64};
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_image::Image;
+use flatbuffers::{FlatBufferBuilder, WIPOffset};
 use std::fs;
 use std::sync::Arc;
 
@@ -133,5 +138,57 @@ fn a_damaged_stream_is_read_or_refused() {
         let stream = Buffer::from(bytes.as_slice());
         let is_uncompressed = check_uncompressed(&stream).is_ok();
         assert!(names(&bytes).is_err() || is_uncompressed);
+    }
+}
+
+/// A stream of one message.
+fn message(
+    header: impl FnOnce(&mut FlatBufferBuilder<'static>) -> WIPOffset<Schema<'static>>,
+) -> Vec<u8> {
+    let mut builder = FlatBufferBuilder::new();
+    let header = Some(header(&mut builder).as_union_value());
+    let args = MessageArgs {
+        version: MetadataVersion::V5,
+        header_type: MessageHeader::Schema,
+        header,
+        ..MessageArgs::default()
+    };
+    let message = Message::create(&mut builder, &args);
+    builder.finish(message, None);
+    let metadata = builder.finished_data();
+    [&(metadata.len() as u32).to_le_bytes(), metadata].concat()
+}
+
+#[test]
+fn a_schema_that_repeats_one_field_is_refused_before_it_is_copied() {
+    let repeating = |times: usize| {
+        message(|builder| {
+            let name = Some(builder.create_string(&"x".repeat(1000)));
+            let null = Null::create(builder, &NullArgs {}).as_union_value();
+            let type_type = Type::Null;
+            let args = FieldArgs { name, type_type, type_: Some(null), ..FieldArgs::default() };
+            let field = Field::create(builder, &args);
+            let fields = Some(builder.create_vector(&vec![field; times]));
+            Schema::create(builder, &SchemaArgs { fields, ..SchemaArgs::default() })
+        })
+    };
+    assert!(names(&repeating(1)).unwrap_err().expected.starts_with("expected the columns"));
+    assert!(names(&repeating(1000)).unwrap_err().expected.ends_with("Apparent size too large."));
+}
+
+#[test]
+fn buffers_beyond_a_body_or_larger_than_it_together_are_refused() {
+    let whole = creates();
+    let start = 8 + u32::from_le_bytes(whole[4..8].try_into().unwrap()) as usize;
+    let size = u32::from_le_bytes(whole[start + 4..start + 8].try_into().unwrap()) as usize;
+    let metadata = &whole[start + 8..][..size];
+    let message = root_as_message(metadata).unwrap();
+    let buffer = message.header_as_record_batch().unwrap().buffers().unwrap().get(2);
+    let at = metadata.windows(16).position(|bytes| bytes == buffer.0).unwrap() + start + 8;
+    let length = message.bodyLength();
+    for (offset, length) in [(0, length), (length, 8), (8, i64::MAX), (i64::MIN, 8), (8, -1)] {
+        let mut bytes = whole.clone();
+        bytes[at..at + 16].copy_from_slice(&Record::new(offset, length).0);
+        assert!(names(&bytes).unwrap_err().expected.ends_with("cut off"), "{offset} {length}");
     }
 }
