@@ -10,6 +10,9 @@ from birthmark_native.results import Damaged, Written
 
 __version__: str
 
+_Format = Literal["json", "arrow", "hint"]
+"""The format of a body: files in JSON or in Arrow, or a create in JSON that asks for hints."""
+
 class Error(Exception):
     """A refusal by this module."""
 
@@ -1018,10 +1021,10 @@ class HttpService:
         Each has the request's id, method, route and path, the status, seconds, and bytes.
         """
 
-    def take_log(self) -> tuple[list[tuple[int, bytes, bytes | None, int, int, float]], int]:
+    def take_log(self) -> tuple[list[tuple[int, _Format, bytes, bytes, int, int, float]], int]:
         """Return the sampled requests since the last call, and the rows that were dropped.
 
-        Each has the model's number, the body, the live histories (None for a hint), the hint's
+        Each has the model's number, the body's format, the body, the live histories, a hint's
         verdict, the number of rows, and the Unix time of the answer.
         """
 
@@ -1113,7 +1116,7 @@ class Answerer:
         The image must have no predicates but HotName, HotDir and HotWrite.
         """
 
-    def columns(self, creates: pa.RecordBatch, counted: bool) -> list[pa.BooleanArray]:
+    def columns(self, creates: pa.RecordBatch) -> list[pa.BooleanArray]:
         """Return every predicate's answer for each row of creates, as ``Image.predict`` does."""
 
     def three_way_answers(
@@ -1121,11 +1124,16 @@ class Answerer:
     ) -> tuple[list[pa.UInt8Array], list[pa.DoubleArray]]:
         """Return the answers for each row of creates, as ``Certainty.answer`` does."""
 
-def requested(bodies: list[bytes], hints: bool = False) -> pa.RecordBatch:
+def requested(bodies: list[bytes], format: _Format = "json") -> pa.RecordBatch:
     """Return the creates in bodies, with the columns of ``features.CREATES`` that they have.
 
-    For requests for ``hints``, ``is_directory`` (boolean) is a column, too. Raises as
-    ``Answerer.json`` does.
+    For a ``hint``, ``is_directory`` (boolean) is a column, too. Raises as ``Answerer.json`` does.
+    """
+
+def check_uncompressed(stream: bytes) -> None:
+    """Refuse a stream in Arrow with a compressed batch, which may grow a thousandfold when read.
+
+    Raises ``InvalidRequestError``; also if the stream is malformed.
     """
 
 def files_of(body: bytes) -> tuple[pa.RecordBatch, list[tuple[str, str]], bool, list[str]]:

@@ -1,7 +1,7 @@
 """Answers over HTTP.
 
-A request comes in through `workers` and `http`, passes `access` and `limits`, and is answered by
-the `app` or, for predictions and hints, on the `fast_path`. `messages` defines requests and
+A request comes in through `workers`. Predictions and hints are answered in native threads, and all
+else by the `app`. `messages` defines requests and
 responses, `answers` computes them from the `models`, and `service` holds these. `page` shows the
 state to people, `metrics` to Prometheus; `log` records it. `client` is a client library.
 """

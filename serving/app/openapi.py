@@ -9,10 +9,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from birthmark.data.follow.updates import MEDIA_TYPE
 from birthmark.serving.access.paths import changes, needed, own_errors
-from birthmark.serving.answers import arrow_answers
 from birthmark.serving.messages.errors import TYPES
-from birthmark.serving.messages.requests import ANSWERS
+from birthmark.serving.messages.requests import BINARY
 
 VERSION = "1"
 """The version of the API; its paths begin with it."""
@@ -40,7 +40,7 @@ _ANSWERS = {
     "name": "answers",
     "in": "query",
     "description": "with `three`, a stream also has each predicate's answer and probability",
-    "schema": {"type": "string", "enum": list(ANSWERS)},
+    "schema": {"type": "string", "enum": ["three"]},
 }
 _TAG = {"ETag": {"schema": {"type": "string"}, "description": "of this image"}}
 
@@ -81,11 +81,10 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
 
 def _add_other_formats(paths: dict[str, Any]) -> None:
     """Add parameters, header fields, and bodies that are not JSON."""
-    arrow = arrow_answers.MEDIA_TYPE.decode()
     predictions = paths["/v1/predictions"]["post"]
     predictions["parameters"] = [_ANSWERS]
-    predictions["requestBody"]["content"][arrow] = arrow_answers.BINARY
-    predictions["responses"]["200"]["content"][arrow] = arrow_answers.BINARY
+    predictions["requestBody"]["content"][MEDIA_TYPE] = BINARY
+    predictions["responses"]["200"]["content"][MEDIA_TYPE] = BINARY
     image = paths["/v1/model/image"]["get"]
     image["parameters"] = [
         _header("If-None-Match", "the tag of the image that the client has"),
@@ -94,7 +93,7 @@ def _add_other_formats(paths: dict[str, Any]) -> None:
     image["responses"]["200"] = {
         "description": "The image",
         "headers": _TAG,
-        "content": {"application/octet-stream": arrow_answers.BINARY},
+        "content": {"application/octet-stream": BINARY},
     }
     image["responses"]["304"] = {"description": "The client has it", "headers": _TAG}
     metrics = paths["/metrics"]["get"]["responses"]

@@ -12,15 +12,14 @@ from pydantic_core import to_json
 
 from birthmark.predictor.parts import OlderModelError
 from birthmark.predictor.trained import refuse_other_release
-from birthmark.serving.answers import arrow_answers
 from birthmark.serving.answers.json_answers import explain_list, explain_one
-from birthmark.serving.fast_path import endpoints
 from birthmark.serving.messages import responses
 from birthmark.serving.messages.errors import ApiError, registry_read
 from birthmark.serving.messages.requests import (
     Choice,
     body_schema,
     hint_schema,
+    in_arrow,
     in_json,
     parse,
     parsed,
@@ -31,8 +30,14 @@ from birthmark.serving.service.service import Service
 from birthmark.training.registry.versions import Registry, RegistryError
 
 
+def service_of(request: Request) -> Service:
+    """Return the service that `request` was made to."""
+    service: Service = request.app.state.service
+    return service
+
+
 async def _service_of(request: Request) -> Service:
-    return endpoints.service_of(request)
+    return service_of(request)
 
 
 class ImageResponse(Response):
@@ -54,20 +59,20 @@ CurrentService = Annotated[Service, Depends(_service_of)]
 router = APIRouter(responses={"default": {"model": responses.ErrorResponse}})
 
 
-router.add_api_route(
+@router.post(
     "/v1/predictions",
-    endpoints.predictions,
-    methods=["POST"],
     response_model=responses.OneResponse | responses.ListResponse,
     openapi_extra=body_schema(),
 )
-router.add_api_route(
-    "/v1/hints",
-    endpoints.hints,
-    methods=["POST"],
-    response_model=responses.Verdict,
-    openapi_extra=hint_schema(),
-)
+async def predictions() -> Response:
+    """Predict what a file, or each of a list, will become, from the compiled image."""
+    raise NotImplementedError("the front answers this")
+
+
+@router.post("/v1/hints", response_model=responses.Verdict, openapi_extra=hint_schema())
+async def hints() -> Response:
+    """Return the hints for a create: the bits of a verdict, 0 to 7."""
+    raise NotImplementedError("the front answers this")
 
 
 @router.post(
@@ -160,7 +165,7 @@ async def report(request: Request, service: CurrentService) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/v1/history", status_code=204, openapi_extra=arrow_answers.IN_ARROW)
+@router.post("/v1/history", status_code=204, openapi_extra=in_arrow())
 async def history(request: Request, service: CurrentService) -> Response:
     """Receive an update of the live history from a follower on another host."""
     body = await request.body()

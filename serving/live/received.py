@@ -17,14 +17,13 @@ import pyarrow as pa
 
 from birthmark.data.follow import updates
 from birthmark.data.follow.updates import Update
-from birthmark.serving.answers.arrow_messages import refuse_compressed
 from birthmark.serving.messages import excerpts
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import InvalidThresholdsError, MovedThresholds
-from birthmark_native import SharedHistoryWriter, StateError
+from birthmark_native import SharedHistoryWriter, StateError, check_uncompressed
 
 LOOK_SECONDS = 1.0
 """The interval at which the service checks whether its follower is silent."""
@@ -150,7 +149,7 @@ class Receiver:
 
 def _read(stream: bytes) -> Update:
     try:
-        refuse_compressed(stream)
+        check_uncompressed(stream)
         return updates.read(stream)
     except updates.OtherFormatError as error:
         raise ApiError("other_format", str(error)) from error

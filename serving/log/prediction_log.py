@@ -8,7 +8,6 @@ it cannot keep up with, or cannot write, are dropped and counted; the requests a
 from __future__ import annotations
 
 import logging
-import random
 import threading
 import time
 from collections import deque
@@ -118,7 +117,7 @@ def _table(group: Sequence[_Pending]) -> pa.Table:
 
 
 class PredictionLog:
-    """The log at ``directory``, of a ``share`` (0 to 1) of all requests.
+    """The log at ``directory``.
 
     A process has one. ``start`` begins its thread; ``close`` writes the pending rows and ends it.
     Files are ended after ``rows`` or ``seconds``, and kept for ``days``; a ``mapping`` file
@@ -129,14 +128,12 @@ class PredictionLog:
     def __init__(
         self,
         directory: Path,
-        share: float = _DEFAULTS.log_share,
         mapping: Path | None = None,
         rows: int = 100_000,
         seconds: float = 60 * _DEFAULTS.log_minutes,
         days: int = _DEFAULTS.log_days,
         tell: Callable[[Outcome, int], object] = lambda outcome, rows: None,
     ) -> None:
-        self.share = share
         self._count_rows = tell
         self._writer = LogWriter(directory, mapping, rows, seconds, days)
         self._pending: deque[_Pending] = deque()
@@ -157,10 +154,6 @@ class PredictionLog:
             self._changed.notify()
         if self._thread.ident is not None:
             self._thread.join()
-
-    def sampled(self) -> bool:
-        """Return whether to log a request, at random by `share`."""
-        return self.share >= 1 or random.random() < self.share
 
     def offer(
         self, resolve: Resolve, request: Any, rows: int, size: int, at: float | None = None
@@ -254,20 +247,25 @@ class Resolver:
 
     def json(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
         """Resolve JSON bodies of files, each with its live histories."""
-        table = pa.Table.from_batches([requested([body for body, _ in requests])])
+        return self._files(requests, "json")
+
+    def arrow(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
+        """Resolve Arrow streams of files, each with its live histories."""
+        return self._files(requests, "arrow")
+
+    def _files(
+        self, requests: Sequence[tuple[bytes, bytes]], format: Literal["json", "arrow"]
+    ) -> Served:
+        table = pa.Table.from_batches([requested([body for body, _ in requests], format)])
         seen = b"".join(seen for _, seen in requests)
         return served(self.model, with_recorded_histories(filled(table, CREATES), seen))
-
-    def arrow(self, requests: Sequence[pa.Table]) -> Served:
-        """Resolve the creates of Arrow streams, as they were answered."""
-        return served(self.model, pa.concat_tables(requests))
 
     def hints(self, requests: Sequence[tuple[bytes, int]]) -> Served:
         """Resolve bodies of one create each, with their verdicts.
 
         Hints that do not apply (to a directory, or to anything else) are null.
         """
-        creates = requested([body for body, _ in requests], hints=True)
+        creates = requested([body for body, _ in requests], "hint")
         of_directory = creates["is_directory"]
         verdicts = pa.array([verdict for _, verdict in requests], pa.uint8())
         answers = {}
@@ -281,6 +279,6 @@ class Resolver:
 
 def served(model: LoadedModel, creates: pa.Table) -> Served:
     """Return a model's answers for `creates`."""
-    answers = model.answers(creates, counted=False)
+    answers = model.answers(creates)
     three_way = {key: each.in_words() for key, each in model.three_way_answers(creates).items()}
     return Served(creates, answers, model.version, model.kind, model.point, three_way)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import pyarrow as pa
 from prometheus_client import CollectorRegistry, Counter
 
 from birthmark.serving.models.loaded import LoadedModel
@@ -24,17 +23,19 @@ class LogSampler:
         self._resolver: Resolver | None = None
 
     def predictions(
-        self, model: LoadedModel, body: bytes, files: int, seen: bytes, at: float
+        self,
+        model: LoadedModel,
+        format: Literal["json", "arrow"],
+        body: bytes,
+        files: int,
+        seen: bytes,
+        at: float,
     ) -> None:
         """Log a sampled body of `files`, answered `at` a time with the live histories `seen`."""
         if self._log is not None:
-            size = len(body) + len(seen)
-            self._log.offer(self._resolver_for(model).json, (body, seen), files, size, at)
-
-    def stream(self, model: LoadedModel, creates: pa.Table) -> None:
-        """Log answered creates (`features.CREATES`), by the sampling."""
-        if self._log is not None and self._log.sampled():
-            self._log.offer(self._resolver_for(model).arrow, creates, len(creates), creates.nbytes)
+            resolver, size = self._resolver_for(model), len(body) + len(seen)
+            resolve = resolver.arrow if format == "arrow" else resolver.json
+            self._log.offer(resolve, (body, seen), files, size, at)
 
     def hint(self, model: LoadedModel, body: bytes, verdict: int, at: float) -> None:
         """Log a sampled create and its verdict."""
@@ -75,7 +76,6 @@ def logged(settings: Settings, registry: CollectorRegistry) -> Iterator[LogSampl
     counters = {outcome: counter.labels(outcome) for outcome in OUTCOMES}
     log = PredictionLog(
         settings.log_predictions,
-        settings.log_share,
         settings.log_mapping,
         seconds=60 * settings.log_minutes,
         days=settings.log_days,

@@ -1,4 +1,4 @@
-"""Requests in JSON: files that are being created; and the query ``?answers=three``.
+"""Requests in JSON: files that are being created.
 
 ``native/contract`` declares the members of a create, ``birthmark_native`` reads them, and this
 module describes them. A file name is bytes and JSON is text, so a name has one of three members:
@@ -13,17 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl
 
 import pyarrow as pa
 from pydantic import BaseModel, Field
 from pydantic_core import ValidationError, from_json
 
+from birthmark.data.follow.updates import MEDIA_TYPE
 from birthmark.data.schema import filled
 from birthmark.data.settings import Strict
 from birthmark.features.creates import CREATES
 from birthmark.serving.messages import excerpts
-from birthmark.serving.messages.errors import ApiError
 from birthmark_native import (
     MEMBERS,
     MOST_FILES,
@@ -32,6 +31,9 @@ from birthmark_native import (
     check_object,
     files_of,
 )
+
+BINARY = {"schema": {"type": "string", "format": "binary"}}
+"""The OpenAPI description of bytes."""
 
 _PERCENT = r"%(?:0[1-9A-Fa-f]|2[0-9A-Ea-e]|[13-9A-Fa-f][0-9A-Fa-f])"  # neither NUL nor /
 
@@ -192,18 +194,6 @@ def in_json(schema: dict[str, Any]) -> dict[str, Any]:
     return {"requestBody": body}
 
 
-ANSWERS = ("three",)
-"""The values of ``answers``: ``three`` adds each answer's word and probability to a stream."""
-
-
-def wants_three(query: bytes) -> bool:
-    """Return whether a query requests the three answers; raise `ApiError` for an unknown value."""
-    if not query:  # most requests have none
-        return False
-    fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    values = [value for name, value in fields if name == "answers"]
-    for value in values:
-        if value not in ANSWERS:
-            expected = " or ".join(ANSWERS)
-            raise ApiError("invalid_request", f"expected {expected}", field="answers", value=value)
-    return bool(values)
+def in_arrow() -> dict[str, Any]:
+    """Return the OpenAPI description of a body in Arrow."""
+    return {"requestBody": {"required": True, "content": {MEDIA_TYPE: BINARY}}}

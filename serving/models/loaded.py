@@ -118,12 +118,9 @@ class LoadedModel(Published):
         etag = etag_of(self.version, content)
         return Hints(content, self._answerer(content, self.tallies.hints), etag)
 
-    def answers(self, creates: pa.Table, counted: bool = True) -> dict[str, pa.BooleanArray]:
-        """Return by key every predicate's answer for each row of ``features.CREATES``.
-
-        If ``counted``, add them to the tallies.
-        """
-        columns = self.answerer.columns(_batch(creates), counted)
+    def answers(self, creates: pa.Table) -> dict[str, pa.BooleanArray]:
+        """Return by key every predicate's answer for each row of ``features.CREATES``."""
+        columns = self.answerer.columns(_batch(creates))
         return dict(zip(self.answerer.predicates, columns, strict=True))
 
     def three_way_answers(self, creates: pa.Table) -> dict[str, certainty.ThreeWayAnswer]:
@@ -201,5 +198,5 @@ def load_model(
     tallies = tallies or Tallies()
     model = LoadedModel(**vars(published), room=room, counts=counts, tallies=tallies, live=live)
     # A model that cannot answer must not replace one that can.
-    model.answers(from_requests([{"name": b"name"}]), counted=False)
+    model.answers(from_requests([{"name": b"name"}]))
     return model

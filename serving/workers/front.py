@@ -176,9 +176,9 @@ class Front:
         entries, dropped = self.native.take_log()
         sampler = self._service.log_sampler
         sampler.drop(dropped)
-        for number, body, histories, verdict, rows, time in entries:
+        for number, format, body, histories, verdict, rows, time in entries:
             model = self._models[number]
-            if histories is None:
+            if format == "hint":
                 sampler.hint(model, body, verdict, time)
             else:
-                sampler.predictions(model, body, rows, histories, time)
+                sampler.predictions(model, format, body, rows, histories, time)

@@ -152,17 +152,17 @@ def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_publish
     assert "write-only" in found.breaches
     assert "lock" not in found.breaches
     creates = from_files(births(read_files(days[1])))
-    before = load_model(registry).answers(creates, counted=False)
+    before = load_model(registry).answers(creates)
     assert before["write-only"].true_count > 300
     keep(registry, found)
-    after = load_model(registry).answers(creates, counted=False)
+    after = load_model(registry).answers(creates)
     assert after["write-only"].true_count == 0
     assert after["lock"].true_count == before["lock"].true_count > 0
     output = abstentions.read(registry)
     assert output.version == registry.current()
     assert "bound 1%" in output.predicates["write-only"]
     registry.publish(learned[0].save, learned[1])
-    again = load_model(registry).answers(creates, counted=False)
+    again = load_model(registry).answers(creates)
     assert again["write-only"].true_count == before["write-only"].true_count
 
 

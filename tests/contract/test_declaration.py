@@ -36,16 +36,14 @@ ASK = """
 import io, json
 import pyarrow as pa
 from birthmark.features import CREATES
-from birthmark.serving.answers import arrow_answers
 from birthmark.serving.client.questions import prediction
-from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.messages.requests import body_schema, hint_schema, parse
 from birthmark_native import InvalidRequestError, requested
 
 def wrong(call):
     try:
         call()
-    except (InvalidRequestError, ApiError) as error:
+    except InvalidRequestError as error:
         return [str(error), error.field]
 
 def stream(**columns):
@@ -64,12 +62,12 @@ print(json.dumps({
     "columns": CREATES.names,
     "json": wrong(lambda: parse(b'{"name": "a", "client": "abcd"}')),
     "json new": wrong(lambda: parse(b'[{"name": "a", "umask": 512}]')),
-    "arrow": wrong(lambda: arrow_answers.creates(stream(client=["abcd"]))),
-    "arrow new": wrong(lambda: arrow_answers.creates(stream(umask=[512]))),
-    "arrow takes": arrow_answers.creates(stream(umask=[511]))["umask"].to_pylist(),
+    "arrow": wrong(lambda: requested([stream(client=["abcd"])], "arrow")),
+    "arrow new": wrong(lambda: requested([stream(umask=[512])], "arrow")),
+    "arrow takes": requested([stream(umask=[511])], "arrow")["umask"].to_pylist(),
     "schema": file["client"]["anyOf"][0]["maxLength"],
     "schema new": file["umask"]["anyOf"][0]["maximum"],
-    "hints": requested([b'{"name": "a", "umask": 7}'], hints=True)["umask"].to_pylist(),
+    "hints": requested([b'{"name": "a", "umask": 7}'], "hint")["umask"].to_pylist(),
     "schema of hints": "umask" in schema(hint_schema())["properties"],
     "client": creates["umask"].to_pylist(),
 }))

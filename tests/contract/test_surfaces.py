@@ -18,11 +18,9 @@ from birthmark.features.components import PREFIX
 from birthmark.layout_hint import INCLUDE
 from birthmark.predictor.allocation import verdicts
 from birthmark.predictor.image import forest, rules, trees
-from birthmark.serving.answers import arrow_answers
 from birthmark.serving.client.questions import Attributes, Hint, Known, prediction
-from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.messages.requests import parse
-from birthmark_native import HINTS, MEMBERS, InvalidRequestError, Member
+from birthmark_native import HINTS, MEMBERS, InvalidRequestError, Member, requested
 
 HEADERS = "".join((INCLUDE / name).read_text() for name in ("birthmark.h", "birthmark_hint.h"))
 DOCUMENT = Path(__file__).parents[2] / "docs" / "openapi.json"
@@ -85,10 +83,10 @@ def test_arrow_takes_a_member_up_to_its_limit(member: Member) -> None:
             writer.write_table(table)
         body = sink.getvalue().to_pybytes()
         if not beyond:
-            assert len(arrow_answers.creates(body)) == 1
+            assert len(requested([body], "arrow")) == 1
             continue
-        with pytest.raises(ApiError) as refused:
-            arrow_answers.creates(body)
+        with pytest.raises(InvalidRequestError) as refused:
+            requested([body], "arrow")
         assert member.name in str(refused.value.field)
 
 

@@ -207,5 +207,5 @@ class Site:
     def served(self) -> tuple[str, Any]:
         """Return the current version, and its answers about `NAMES`."""
         model = load_model(self.registry)
-        answers = model.answers(from_requests([{"name": name} for name in NAMES]), counted=False)
+        answers = model.answers(from_requests([{"name": name} for name in NAMES]))
         return model.version, {key: answer.to_pylist() for key, answer in answers.items()}

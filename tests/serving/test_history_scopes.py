@@ -13,10 +13,10 @@ import httpx
 import pyarrow as pa
 import pytest
 
+from birthmark.data.follow.updates import MEDIA_TYPE
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.models.best import BestModels
 from birthmark.predictor.models.kinds import BEST, KINDS
-from birthmark.serving.answers.arrow_answers import MEDIA_TYPE
 from birthmark.training.registry.versions import Registry
 from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME, HISTORY_BYTES
 from tests.serving.services import served, settings_for, trained
@@ -96,7 +96,7 @@ def test_arrow_answers_have_the_scope(service: tuple[str, httpx.Client]) -> None
     response = client.post(
         "/v1/predictions?answers=three",
         content=sink.getvalue().to_pybytes(),
-        headers={"content-type": MEDIA_TYPE.decode()},
+        headers={"content-type": MEDIA_TYPE},
     )
     with pa.ipc.open_stream(response.content) as reader:
         assert reader.read_all()["told"].to_pylist() == SCOPES_USED[kind]

@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from birthmark.data import lives
+from birthmark.data.follow.updates import MEDIA_TYPE
 from birthmark.data.samples import DAYS
 from birthmark.data.schema import LOOKED_UP
 from birthmark.features import CREATES, from_files
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, history_scopes
 from birthmark.predictor.labels import births
 from birthmark.predictor.trained import TrainedModel
-from birthmark.serving.answers.arrow_answers import MEDIA_TYPE
 from birthmark.serving.client import Client
 from birthmark.serving.settings import Settings
 from birthmark.training.control import thresholds
@@ -177,7 +177,7 @@ def test_one_create_is_answered_as_it_is_in_a_list_and_in_arrow(service: Served)
     response = service.client.post(
         "/v1/predictions?answers=three",
         content=sink.getvalue().to_pybytes(),
-        headers={"content-type": MEDIA_TYPE.decode()},
+        headers={"content-type": MEDIA_TYPE},
     )
     with pa.ipc.open_stream(response.content) as reader:
         found = reader.read_all()

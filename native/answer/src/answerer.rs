@@ -8,8 +8,8 @@ use birthmark_columns::ColumnError;
 use birthmark_contract::create::Asked;
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_contract::history_scope::HistoryScope;
-use birthmark_image::{predict, Change, Creates, Image, Needs, NEVER};
-use birthmark_learn::certainty::{ThreeWayAnswer, Word, STEPS};
+use birthmark_image::{predict, Answers, Change, Creates, Image, NEVER};
+use birthmark_learn::certainty::{ThreeWayAnswer, STEPS};
 use birthmark_live::{Clocks, Facts, Live, Seen, StaleReason};
 use serde::Serialize;
 use std::mem::take;
@@ -40,9 +40,9 @@ pub struct Tallies<'a> {
 
 /// The answer to a body.
 #[derive(Debug, Default)]
-pub struct JsonAnswer {
-    /// The JSON.
-    pub json: Vec<u8>,
+pub struct Answer {
+    /// JSON, or an Arrow stream.
+    pub content: Vec<u8>,
     /// The number of files.
     pub files: u64,
     /// The two live histories of each file, zeros for none. Empty without a live history.
@@ -52,6 +52,7 @@ pub struct JsonAnswer {
 /// Answers requests from one image.
 pub struct Answerer {
     image: Image,
+    model: Model,
     /// The JSON of an answer before its predictions.
     head: Vec<u8>,
     predicates: Vec<Predicate>,
@@ -59,8 +60,6 @@ pub struct Answerer {
     three_way: bool,
     /// Counters by [`HistoryScope`].
     scopes: [Counted; HistoryScope::ALL.len()],
-    /// Whether the models use histories, by [`HistoryScope`].
-    knows_history: [bool; HistoryScope::ALL.len()],
     /// Live history used for creates that carry none.
     live: Option<Arc<Live>>,
 }
@@ -111,8 +110,8 @@ impl Answerer {
             predicates.push(Predicate { abstains, member, hint, counted });
         }
         let scopes = HistoryScope::ALL.map(|scope| tallies.scopes.of(scope.word()));
-        let knows_history = model.knows_history;
-        let answerer = Answerer { image, head, predicates, three_way, scopes, knows_history, live };
+        let model = model.clone();
+        let answerer = Answerer { image, model, head, predicates, three_way, scopes, live };
         answerer.set_thresholds(&[]);
         Ok(answerer)
     }
@@ -134,6 +133,11 @@ impl Answerer {
         }
     }
 
+    /// The model that answers name.
+    pub(crate) fn model(&self) -> &Model {
+        &self.model
+    }
+
     /// The image.
     pub fn image(&self) -> &Image {
         &self.image
@@ -144,7 +148,7 @@ impl Answerer {
     /// # Errors
     ///
     /// If the body is invalid.
-    pub fn json(&self, body: &[u8]) -> Result<JsonAnswer, Fault> {
+    pub fn json(&self, body: &[u8]) -> Result<Answer, Fault> {
         let mut counts = Counts::of(self);
         let mut json = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
         json.extend(&self.head);
@@ -162,20 +166,32 @@ impl Answerer {
         counts.write_warnings(shape, &mut json);
         json.push(b'}');
         counts.add();
-        Ok(JsonAnswer { json, files: counts.all, histories: counts.histories })
+        Ok(Answer { content: json, files: counts.all, histories: counts.histories })
     }
 
     /// Writes the freshness of the live history, or why it was not used.
     fn write_live(&self, counts: &Counts, to: &mut Vec<u8>) {
-        let Some(live) = &self.live else { return };
-        let state =
-            counts.live.unwrap_or_else(|| live.with(|history| history.look(|view| view.facts())));
-        to.extend(b",\"live\":");
-        to.extend(in_json(state).as_bytes());
+        if let Some(live) = self.live_in_json(counts) {
+            to.extend(b",\"live\":");
+            to.extend(live.as_bytes());
+        }
     }
 
-    /// Writes the answer to one file, and a comma.
-    fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) {
+    /// The freshness of the live history, or why it was not used; None without one.
+    pub(crate) fn live_in_json(&self, counts: &Counts) -> Option<String> {
+        let live = self.live.as_ref()?;
+        let now = || live.with(|history| history.look(|view| view.facts()));
+        Some(in_json(counts.live.unwrap_or_else(now)))
+    }
+
+    /// The answers for one file, and the history scope that they use. The three-way answers, if
+    /// wanted, are in `counts`.
+    pub(crate) fn answer(
+        &self,
+        file: &File,
+        three: bool,
+        counts: &mut Counts,
+    ) -> (Answers, HistoryScope) {
         let (mut create, mut seen) = (file.create(), Seen::default());
         if let Some(live) = self.live.as_ref().filter(|_| create.history.is_none()) {
             let state = live.tell(&file.asked(), &mut seen).map(|view| view.facts);
@@ -185,9 +201,25 @@ impl Answerer {
             }
             counts.live = Some(state);
         }
-        let scope = self.effective_scope(create.scope());
+        let scope = create.scope();
+        let scope =
+            if self.model.knows_history[scope as usize] { scope } else { HistoryScope::Nothing };
+        let answers = match three {
+            true => self.image.answer(&create, &mut counts.three_way),
+            false => self.image.lookup(&create),
+        };
         counts.scopes[scope as usize] += 1;
-        let answers = self.image.answer(&create, &mut counts.three_way);
+        counts.all += 1;
+        if self.live.is_some() {
+            counts.histories.extend(seen.files);
+            counts.histories.extend(seen.names);
+        }
+        (answers, scope)
+    }
+
+    /// Writes the answer to one file, and a comma.
+    fn write(&self, file: &File, counts: &mut Counts, to: &mut Vec<u8>) {
+        let (answers, scope) = self.answer(file, true, counts);
         let (form, name) = file.echo();
         to.extend(b"{\"name");
         to.extend(form.as_bytes());
@@ -200,7 +232,11 @@ impl Answerer {
         });
         if self.three_way {
             let three_way = &counts.three_way;
-            self.write_each(to, "answers", |place, to| to.extend(word(three_way[place].word)));
+            self.write_each(to, "answers", |place, to| {
+                to.push(b'"');
+                to.extend(three_way[place].word.text().as_bytes());
+                to.push(b'"');
+            });
             self.write_each(to, "probabilities", |place, to| {
                 write_probability(three_way[place].probability, to);
             });
@@ -208,11 +244,6 @@ impl Answerer {
         to.extend(b",\"told\":\"");
         to.extend(scope.word().as_bytes());
         counts.warnings.add(file);
-        counts.all += 1;
-        if self.live.is_some() {
-            counts.histories.extend(seen.files);
-            counts.histories.extend(seen.names);
-        }
         to.extend(b"\"},");
     }
 
@@ -262,51 +293,11 @@ impl Answerer {
 
     /// The answers for a table of creates (`features.CREATES`), a column for each predicate.
     ///
-    /// If `counted`, they are added to the tallies.
-    ///
     /// # Errors
     ///
     /// If a column that the image uses is missing or of another type.
-    pub fn columns(
-        &self,
-        creates: &RecordBatch,
-        counted: bool,
-    ) -> Result<Vec<BooleanArray>, ColumnError> {
-        let columns = predict(&self.image, creates)?;
-        for (place, column) in columns.iter().enumerate() {
-            if !counted {
-                continue;
-            }
-            let yes = column.true_count() as u64;
-            add(&self.predicates[place].counted, yes, creates.num_rows() as u64);
-        }
-        if counted {
-            self.count_scopes(self.scopes(creates)?);
-        }
-        Ok(columns)
-    }
-
-    /// The history scope that an answer uses, given the scope of its create.
-    fn effective_scope(&self, scope: HistoryScope) -> HistoryScope {
-        match self.knows_history[scope as usize] {
-            true => scope,
-            false => HistoryScope::Nothing,
-        }
-    }
-
-    /// The number of a table's creates by the history scope that their answers use.
-    fn scopes(&self, creates: &RecordBatch) -> Result<[u64; HistoryScope::ALL.len()], ColumnError> {
-        let columns = Creates::of(creates, Needs { history: true, ..Needs::default() })?;
-        let mut scopes = [0; HistoryScope::ALL.len()];
-        for row in 0..creates.num_rows() {
-            scopes[self.effective_scope(columns.create(row).scope()) as usize] += 1;
-        }
-        Ok(scopes)
-    }
-
-    fn count_scopes(&self, scopes: [u64; HistoryScope::ALL.len()]) {
-        let all = scopes.iter().sum();
-        self.scopes.iter().zip(scopes).for_each(|(counted, count)| add(counted, count, all));
+    pub fn columns(&self, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ColumnError> {
+        predict(&self.image, creates)
     }
 
     /// Calls `take` with the three-way answers for each row of a table of creates, by predicate.
@@ -341,14 +332,6 @@ pub fn in_json(state: Result<Facts, StaleReason>) -> String {
     }
 }
 
-fn word(word: Word) -> &'static [u8] {
-    match word {
-        Word::No => b"\"no\"",
-        Word::Unsure => b"\"unsure\"",
-        Word::Yes => b"\"yes\"",
-    }
-}
-
 /// Writes a share of `STEPS`, or null for 0: as Python formats it, but faster.
 fn write_probability(probability: u16, to: &mut Vec<u8>) {
     const { assert!(STEPS == 10_000) };
@@ -368,19 +351,19 @@ fn write_probability(probability: u16, to: &mut Vec<u8>) {
 }
 
 /// The counts of one request, and the three-way answers for its last file.
-struct Counts<'a> {
+pub(crate) struct Counts<'a> {
     answerer: &'a Answerer,
-    yes: Vec<u64>,
-    all: u64,
-    three_way: Vec<ThreeWayAnswer>,
+    pub(crate) yes: Vec<u64>,
+    pub(crate) all: u64,
+    pub(crate) three_way: Vec<ThreeWayAnswer>,
     scopes: [u64; HistoryScope::ALL.len()],
     live: Option<Result<Facts, StaleReason>>,
-    histories: Vec<u8>,
+    pub(crate) histories: Vec<u8>,
     warnings: Warnings,
 }
 
 impl<'a> Counts<'a> {
-    fn of(answerer: &'a Answerer) -> Self {
+    pub(crate) fn of(answerer: &'a Answerer) -> Self {
         Counts {
             answerer,
             yes: vec![0; answerer.predicates.len()],
@@ -402,10 +385,12 @@ impl<'a> Counts<'a> {
         }
     }
 
-    fn add(&self) {
+    pub(crate) fn add(&self) {
         for (predicate, yes) in self.answerer.predicates.iter().zip(&self.yes) {
             add(&predicate.counted, *yes, self.all);
         }
-        self.answerer.count_scopes(self.scopes);
+        for (counted, count) in self.answerer.scopes.iter().zip(self.scopes) {
+            add(counted, count, self.all);
+        }
     }
 }

@@ -25,7 +25,9 @@ pub struct Fault {
 pub enum Kind {
     /// The body is not JSON.
     Json,
-    /// The body is JSON, but not the expected value.
+    /// The body is not an Arrow stream.
+    Arrow,
+    /// The body is well-formed, but not the expected value.
     Request,
 }
 
@@ -34,6 +36,12 @@ impl Fault {
     pub fn json(error: impl fmt::Display) -> Self {
         let expected = format!("Invalid JSON: {error}");
         Fault { kind: Kind::Json, place: None, member: None, expected, found: None }
+    }
+
+    /// The fault of a body that is not an Arrow stream.
+    pub fn arrow(error: impl fmt::Display) -> Self {
+        let expected = format!("an uncompressed stream in Arrow's IPC format: {error}");
+        Fault { kind: Kind::Arrow, ..Fault::request(expected) }
     }
 
     /// The fault of a value that is not `expected`.

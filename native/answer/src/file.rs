@@ -40,6 +40,11 @@ pub struct File<'a> {
 }
 
 impl<'de> File<'de> {
+    /// A create with the values of its members.
+    pub fn of(values: [Option<Value<'de>>; MEMBERS.len()]) -> Self {
+        File { values, ..File::default() }
+    }
+
     /// Reads an object; writes its fault, if any, to `fault`.
     pub fn read<A: MapAccess<'de>>(
         asked: Of,

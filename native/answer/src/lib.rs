@@ -1,8 +1,9 @@
-//! Answers requests of the service from a compiled image: JSON in, JSON out.
+//! Answers requests of the service from a compiled image, in JSON or Arrow as they are.
 //!
 //! Creates are read as `birthmark_contract::create` declares them.
 
 mod answerer;
+mod arrow;
 mod fault;
 mod file;
 mod objects;
@@ -14,7 +15,8 @@ mod tests;
 mod value;
 mod warnings;
 
-pub use answerer::{in_json, Answerer, JsonAnswer, Model, Tallies, Threshold};
+pub use answerer::{in_json, Answer, Answerer, Model, Tallies, Threshold};
+pub use arrow::check_uncompressed;
 pub use fault::{Fault, Kind};
 pub use file::File;
 pub use objects::check_object;

@@ -1,12 +1,13 @@
 //! The creates in bodies, as a table (`features.CREATES`).
 
 use super::reader::{Reader, Shape};
-use super::{Fault, File, Value};
+use super::{arrow, Fault, File, Value};
 use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, StringBuilder, TimestampMicrosecondBuilder, UInt32Builder,
     UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::Buffer;
 use arrow_schema::ArrowError;
 use birthmark_contract::create::{Asked, Kind, MEMBERS};
 use std::sync::Arc;
@@ -41,11 +42,19 @@ impl Table {
     ///
     /// If the body is invalid; then the table must not be used.
     pub fn add(&mut self, body: &[u8], mut each: impl FnMut(&File)) -> Result<Shape, Fault> {
-        let columns = &mut self.columns;
         Reader::read(self.asked, body, |file| {
-            columns.iter_mut().for_each(|(place, column)| column.push(file.value(*place)));
+            push(&mut self.columns, file);
             each(file);
         })
+    }
+
+    /// Adds the creates of a stream in Arrow.
+    ///
+    /// # Errors
+    ///
+    /// If the stream is invalid; then the table must not be used.
+    pub fn add_arrow(&mut self, stream: &Buffer) -> Result<(), Fault> {
+        arrow::read(stream, |file| push(&mut self.columns, file))
     }
 
     /// The whole table: columns of creates by their names there, other members by theirs.
@@ -60,6 +69,10 @@ impl Table {
         });
         RecordBatch::try_from_iter_with_nullable(columns)
     }
+}
+
+fn push(columns: &mut [(usize, Column)], file: &File) {
+    columns.iter_mut().for_each(|(place, column)| column.push(file.value(*place)));
 }
 
 impl Column {

@@ -25,9 +25,9 @@ static TIMES: LazyLock<DateTimeConfig> = LazyLock::new(|| DateTimeConfig {
         .build(),
     ..DateTimeConfig::default()
 });
-const MICROSECONDS: i64 = 1_000_000;
+pub const MICROSECONDS: i64 = 1_000_000;
 /// The years 1 to 9999, in seconds since the epoch.
-const SECONDS: std::ops::Range<i64> = -62_135_596_800..253_402_300_800;
+pub const SECONDS: std::ops::Range<i64> = -62_135_596_800..253_402_300_800;
 
 /// A valid value.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub enum Value<'a> {
     /// Microseconds since the epoch.
     Time(i64),
     /// Bytes.
-    Bytes(Vec<u8>),
+    Bytes(Cow<'a, [u8]>),
     /// A number of 64 bits.
     Inode(u64),
     /// Yes or no.
@@ -60,7 +60,7 @@ impl<'a> Value<'a> {
             Kind::Path { most } => {
                 let path = bytes(form, text(json)?, most)?;
                 match memchr::memchr(0, &path) {
-                    None => Ok(Value::Bytes(path.into_owned())),
+                    None => Ok(Value::Bytes(path)),
                     Some(_) => fault("a path, without NUL"),
                 }
             }
@@ -74,11 +74,11 @@ impl<'a> Value<'a> {
             }
             Kind::Time => time(&text(json)?).map(Value::Time),
             Kind::Bytes { len } => match BASE64.decode(&*text(json)?) {
-                Ok(bytes) if bytes.len() == len => Ok(Value::Bytes(bytes)),
+                Ok(bytes) if bytes.len() == len => Ok(Value::Bytes(bytes.into())),
                 _ => fault(format!("{len} bytes in base64")),
             },
             Kind::Opaque { most } => match BASE64.decode(&*text(json)?) {
-                Ok(bytes) if (1..=most).contains(&bytes.len()) => Ok(Value::Bytes(bytes)),
+                Ok(bytes) if (1..=most).contains(&bytes.len()) => Ok(Value::Bytes(bytes.into())),
                 _ => fault(format!("1 to {most} bytes in base64")),
             },
             Kind::Inode => match json.parse().ok().or_else(|| from_float(json)) {

@@ -10,13 +10,14 @@ use birthmark_columns::columns;
 use birthmark_columns::{bytes, get, ColumnError, Source};
 use birthmark_learn::encode::fnv1a;
 use birthmark_learn::forest::processors;
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::thread;
 
 /// Rows whose answers make one word per predicate.
 const BLOCK: usize = 64;
-/// The least number of blocks that is worth a thread.
-const BLOCKS_PER_THREAD: usize = 256;
+/// The least number of rows that is worth a thread.
+const ROWS_PER_THREAD: usize = 16 * 1024;
 
 /// The answers of each predicate, in the image's order, a row for each of `creates`.
 ///
@@ -24,59 +25,36 @@ const BLOCKS_PER_THREAD: usize = 256;
 pub fn predict(image: &Image, creates: &RecordBatch) -> Result<Vec<BooleanArray>, ColumnError> {
     let columns = Creates::of(creates, image.needs())?;
     let rows = creates.num_rows();
-    let blocks = rows.div_ceil(BLOCK);
-    let share = blocks.div_ceil(processors()).max(BLOCKS_PER_THREAD);
+    let share = rows.div_ceil(processors()).max(ROWS_PER_THREAD);
+    let answers = |rows: Range<usize>| rows.map(|row| image.lookup(&columns.create(row))).collect();
     // For a few creates, starting a thread would take longer than the lookups.
-    let parts = match blocks <= share {
-        true => vec![words(image, &columns, rows, 0..blocks)],
-        false => in_threads(image, &columns, rows, share),
+    let answers: Vec<Answers> = match rows <= share {
+        true => answers(0..rows),
+        false => thread::scope(|scope| {
+            let part = |begin| scope.spawn(move || answers(begin..rows.min(begin + share)));
+            let running: Vec<_> = (0..rows).step_by(share).map(part).collect();
+            let parts = running
+                .into_iter()
+                .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            parts.collect::<Vec<Vec<Answers>>>().concat()
+        }),
     };
-    let column = |predicate: usize| {
-        let words: Vec<u64> =
-            parts.iter().flat_map(|part| part[predicate].iter().copied()).collect();
-        BooleanArray::new(BooleanBuffer::new(Buffer::from_vec(words), 0, rows), None)
-    };
-    Ok((0..image.predicates().len()).map(column).collect())
+    Ok(in_columns(&answers, image.predicates().len()))
 }
 
-/// The words of all blocks, by threads of `share` blocks each.
-fn in_threads(image: &Image, columns: &Creates, rows: usize, share: usize) -> Vec<Vec<Vec<u64>>> {
-    let blocks = rows.div_ceil(BLOCK);
-    thread::scope(|scope| {
-        let part = |begin: usize| {
-            let range = begin..(begin + share).min(blocks);
-            scope.spawn(move || words(image, columns, rows, range))
-        };
-        let running: Vec<_> = (0..blocks).step_by(share).map(part).collect();
-        running
-            .into_iter()
-            .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
-    })
-}
-
-/// One word per predicate and block.
-fn words(
-    image: &Image,
-    columns: &Creates,
-    rows: usize,
-    blocks: std::ops::Range<usize>,
-) -> Vec<Vec<u64>> {
-    let predicates = image.predicates().len();
-    let mut words = vec![Vec::with_capacity(blocks.len()); predicates];
-    for block in blocks {
-        let begin = block * BLOCK;
-        let mut answers = [Answers::default(); BLOCK];
-        for (row, answer) in (begin..rows.min(begin + BLOCK)).zip(&mut answers) {
-            *answer = image.lookup(&columns.create(row));
-        }
+/// The answers about each of `predicates`, a row for each create.
+pub fn in_columns(answers: &[Answers], predicates: usize) -> Vec<BooleanArray> {
+    let mut words = vec![Vec::with_capacity(answers.len().div_ceil(BLOCK)); predicates];
+    for block in answers.chunks(BLOCK) {
         for (place, group) in words.chunks_mut(BLOCK).enumerate() {
-            let mut square = answers.map(|answer| answer[place]);
+            let mut square = [0; BLOCK];
+            square.iter_mut().zip(block).for_each(|(row, answer)| *row = answer[place]);
             transpose(&mut square);
             group.iter_mut().zip(square).for_each(|(words, word)| words.push(word));
         }
     }
-    words
+    let column = |words| BooleanBuffer::new(Buffer::from_vec(words), 0, answers.len());
+    words.into_iter().map(|words| BooleanArray::new(column(words), None)).collect()
 }
 
 /// Turns rows of bits into columns, by swapping ever smaller squares.

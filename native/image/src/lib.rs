@@ -18,7 +18,7 @@ mod steps;
 mod tests;
 mod trees;
 
-pub use batch::{predict, Creates};
+pub use batch::{in_columns, predict, Creates};
 pub use create::{hour, Create, Needs};
 pub use cuts::{Change, NEVER};
 pub use scores::Scores;

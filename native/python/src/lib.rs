@@ -51,7 +51,7 @@ mod _native {
         live::{handle_inode, PyHistoryChanges, PySharedHistory, PySharedHistoryWriter},
         lives::{LivesBuilder, PyLiveHistory},
         scan::{ScanCounter, ScanMerger},
-        serve::{check_object, files_of, requested, PyAnswerer, PyTally},
+        serve::{check_object, check_uncompressed, files_of, requested, PyAnswerer, PyTally},
         service::PyHttpService,
         text::{PyTextWriter, PyTraceLines},
         trace::{operations_schema, PyChunk, PyTrace},

@@ -1,21 +1,23 @@
 //! `Answerer` and `Tally`, for Python.
 
 use super::arrays::{columns, Batch, Column};
-use super::certainty::Columns;
+use super::certainty::given;
 use super::errors::{raise, BROKEN, NO_BYTES, OTHER_POINT, OTHER_THRESHOLDS};
 use super::invalid::invalid;
 use super::live::PySharedHistory;
 use arrow_array::cast::AsArray;
 use arrow_array::make_array;
 use arrow_array::types::UInt8Type;
+use arrow_buffer::Buffer;
 use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{
-    self as answer, Answerer, Fault, JsonAnswer, Model, Shape, Table, Tallies, Tally, Threshold,
+    self as answer, Answer, Answerer, Fault, Model, Shape, Table, Tallies, Tally, Threshold,
     Warnings,
 };
 use birthmark_contract::create::Asked;
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_image::{Image, NEVER};
+use birthmark_learn::certainty::Columns;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -47,7 +49,7 @@ impl PyTally {
 }
 
 /// An answer in JSON, the number of files, and their live histories.
-type Answer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
+type PyAnswer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
 
 #[pyclass(name = "Answerer", frozen)]
 pub struct PyAnswerer {
@@ -112,18 +114,18 @@ impl PyAnswerer {
         Ok(())
     }
 
-    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<Answer<'py>> {
-        let JsonAnswer { json, files, histories } =
+    fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<PyAnswer<'py>> {
+        let Answer { content, files, histories } =
             read(py, body.len(), || self.answerer.json(body))?;
-        Ok((PyBytes::new(py, &json), files, PyBytes::new(py, &histories)))
+        Ok((PyBytes::new(py, &content), files, PyBytes::new(py, &histories)))
     }
 
     fn hint(&self, py: Python<'_>, body: &[u8]) -> PyResult<u8> {
         read(py, body.len(), || self.answerer.hint(body))
     }
 
-    fn columns(&self, py: Python<'_>, creates: Batch, counted: bool) -> PyResult<Vec<Column>> {
-        columns(py.detach(|| self.answerer.columns(&creates.0, counted)))
+    fn columns(&self, py: Python<'_>, creates: Batch) -> PyResult<Vec<Column>> {
+        columns(py.detach(|| self.answerer.columns(&creates.0)))
     }
 
     fn three_way_answers(
@@ -131,11 +133,10 @@ impl PyAnswerer {
         py: Python<'_>,
         creates: Batch,
     ) -> PyResult<(Vec<Column>, Vec<Column>)> {
-        let predicates = self.answerer.image().predicates().len();
-        let mut columns = Columns::new(predicates, creates.0.num_rows());
+        let mut columns = Columns::new(self.answerer.image().predicates().len());
         let push = |answers: &[_]| columns.push(answers);
         py.detach(|| self.answerer.three_way_answers(&creates.0, push)).map_err(raise)?;
-        Ok(columns.finish())
+        Ok(given(columns))
     }
 }
 
@@ -166,10 +167,15 @@ fn read<T: Send>(
 }
 
 #[pyfunction]
-#[pyo3(signature = (bodies, hints=false))]
-pub fn requested(py: Python<'_>, bodies: Vec<PyBackedBytes>, hints: bool) -> PyResult<Batch> {
-    let mut table = Table::new(if hints { Asked::Hints } else { Asked::Files });
-    let add = || bodies.iter().try_for_each(|body| table.add(body, |_| {}).map(drop));
+#[pyo3(signature = (bodies, format="json"))]
+pub fn requested(py: Python<'_>, bodies: Vec<PyBackedBytes>, format: &str) -> PyResult<Batch> {
+    let mut table = Table::new(if format == "hint" { Asked::Hints } else { Asked::Files });
+    let add = || {
+        bodies.iter().try_for_each(|body| match format {
+            "arrow" => table.add_arrow(&Buffer::from(&**body)),
+            _ => table.add(body, |_| {}).map(drop),
+        })
+    };
     read(py, bodies.iter().map(|body| body.len()).sum(), add)?;
     table.finish().map(PyArrowType).map_err(raise)
 }
@@ -191,6 +197,11 @@ pub fn files_of(py: Python<'_>, body: &[u8]) -> PyResult<(Batch, Names, bool, Ve
     let shape = read(py, body.len(), add)?;
     let creates = table.finish().map_err(raise)?;
     Ok((PyArrowType(creates), names, shape == Shape::List, warnings.sentences(shape)))
+}
+
+#[pyfunction]
+pub fn check_uncompressed(py: Python<'_>, stream: &[u8]) -> PyResult<()> {
+    read(py, stream.len(), || answer::check_uncompressed(&Buffer::from(stream)))
 }
 
 #[pyfunction]

@@ -19,8 +19,8 @@ use std::time::{Duration, UNIX_EPOCH};
 type PyPath = (Option<String>, bool, Option<String>);
 /// A page: header fields and HTML.
 type PyPage = (Vec<(String, String)>, Vec<u8>);
-/// An answered request for the log: model, body, histories or None, verdict, rows and time.
-type PyEntry<'py> = (u64, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>, u8, u64, f64);
+/// An answered request for the log: model, format, body, histories, verdict, rows and time.
+type PyEntry<'py> = (u64, &'static str, Bound<'py, PyBytes>, Bound<'py, PyBytes>, u8, u64, f64);
 /// A line of the access log: request, method, route, path, status, seconds and bytes.
 type PyLine = (String, String, String, String, u16, f64, usize);
 /// The tokens by hash: names and scopes.
@@ -151,12 +151,14 @@ impl PyHttpService {
     fn take_log<'py>(&self, py: Python<'py>) -> (Vec<PyEntry<'py>>, u64) {
         let (entries, dropped) = self.service.take_log();
         let entry = |Entry { model, body, answered, rows, time }: Entry| {
-            let (histories, verdict) = match answered {
-                Answered::Json(histories) => (Some(PyBytes::new(py, &histories)), 0),
-                Answered::Hint(verdict) => (None, verdict),
+            let (format, histories, verdict) = match answered {
+                Answered::Json(histories) => ("json", histories, 0),
+                Answered::Arrow(histories) => ("arrow", histories, 0),
+                Answered::Hint(verdict) => ("hint", Vec::new(), verdict),
             };
+            let [body, histories] = [&*body, &histories].map(|bytes| PyBytes::new(py, bytes));
             let time = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-            (model.number, PyBytes::new(py, &body), histories, verdict, rows, time)
+            (model.number, format, body, histories, verdict, rows, time)
         };
         (entries.into_iter().map(entry).collect(), dropped)
     }

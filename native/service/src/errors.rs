@@ -162,6 +162,7 @@ impl From<Fault> for ApiError {
         let field = fault.field();
         let (kind, status) = match fault.kind {
             Kind::Json => ("invalid_json", 400),
+            Kind::Arrow => ("invalid_arrow", 400),
             Kind::Request => ("invalid_request", 422),
         };
         let error = ApiError::new(kind, status, fault.expected);

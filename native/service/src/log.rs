@@ -20,6 +20,8 @@ const OVERHEAD: usize = 1024;
 pub enum Answered {
     /// Files in JSON, with their live histories.
     Json(Vec<u8>),
+    /// Files in Arrow, with their live histories.
+    Arrow(Vec<u8>),
     /// A create, with the bits of its hints.
     Hint(u8),
 }
@@ -67,7 +69,10 @@ impl Log {
         if !self.is_sampled() {
             return;
         }
-        let histories = if let Answered::Json(histories) = &answered { histories.len() } else { 0 };
+        let histories = match &answered {
+            Answered::Json(histories) | Answered::Arrow(histories) => histories.len(),
+            Answered::Hint(_) => 0,
+        };
         let size = body.len() + histories + OVERHEAD;
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.1 + size > QUEUE_BYTES {

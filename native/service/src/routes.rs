@@ -6,6 +6,7 @@ use super::handler::Asked;
 use super::log::Answered;
 use super::waiting::Requests;
 use super::{upstream, Hints, Model, Shared};
+use arrow_buffer::Buffer;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use hyper::{Method, Response, StatusCode};
@@ -28,8 +29,7 @@ pub async fn answer(shared: &Arc<Shared>, asked: Asked) -> Result<Response<Bytes
         return image(shared, &asked).await;
     }
     let fast = is_post && ["/v1/predictions", "/v1/hints"].contains(&path);
-    let in_json = fast && (path == "/v1/hints" || media_type(&asked.head.headers) != ARROW);
-    if in_json && asked.body.len() <= AT_ONCE {
+    if fast && asked.body.len() <= AT_ONCE {
         return in_turn(shared, asked).await;
     }
     let _in_work = shared.requests.begin(shared)?;
@@ -43,7 +43,7 @@ pub async fn answer(shared: &Arc<Shared>, asked: Asked) -> Result<Response<Bytes
     } else {
         None
     };
-    match in_json {
+    match fast {
         true => in_turn(shared, asked).await,
         false => upstream::forward(shared, asked).await,
     }
@@ -53,8 +53,11 @@ async fn in_turn(shared: &Arc<Shared>, asked: Asked) -> Result<Response<Bytes>, 
     match asked.path.as_str() {
         "/v1/hints" => hint(shared, asked.body).await,
         _ => {
-            check_answers(asked.head.uri.query().unwrap_or_default())?;
-            predictions(shared, asked.body).await
+            let three = wants_three(asked.head.uri.query().unwrap_or_default())?;
+            match media_type(&asked.head.headers) == ARROW {
+                true => arrow(shared, asked.body, three).await,
+                false => predictions(shared, asked.body).await,
+            }
         }
     }
 }
@@ -75,12 +78,25 @@ async fn predictions(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, Ap
     let (answering, sent) = (Arc::clone(&model), body.clone());
     let answer = run(body.len(), move || {
         let mut answer = answering.answerer.json(&sent)?;
-        answer.json.shrink_to_fit(); // it may wait for its client
+        answer.content.shrink_to_fit(); // it may wait for its client
         Ok::<_, ApiError>(answer)
     });
     let answer = answer.await??;
     shared.log.offer(&model, &body, answer.files, Answered::Json(answer.histories));
-    Ok(json(answer.json))
+    Ok(json(answer.content))
+}
+
+async fn arrow(shared: &Shared, body: Bytes, three: bool) -> Result<Response<Bytes>, ApiError> {
+    let model = shared.model()?;
+    let (answering, sent) = (Arc::clone(&model), Buffer::from(body.clone()));
+    let answer = run(body.len(), move || {
+        let mut answer = answering.answerer.arrow(&sent, three)?;
+        answer.content.shrink_to_fit(); // it may wait for its client
+        Ok::<_, ApiError>(answer)
+    });
+    let answer = answer.await??;
+    shared.log.offer(&model, &body, answer.files, Answered::Arrow(answer.histories));
+    Ok(response(answer.content, ARROW))
 }
 
 async fn hint(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError> {
@@ -97,8 +113,12 @@ async fn hint(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError>
 }
 
 fn json(body: Vec<u8>) -> Response<Bytes> {
+    response(body, "application/json")
+}
+
+fn response(body: Vec<u8>, media_type: &'static str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(body));
-    let media_type = HeaderValue::from_static("application/json");
+    let media_type = HeaderValue::from_static(media_type);
     response.headers_mut().insert(CONTENT_TYPE, media_type);
     response
 }
@@ -110,18 +130,21 @@ fn hints(model: &Model) -> Result<&Hints, ApiError> {
     })
 }
 
-/// Checks the query of predictions: `answers` is `three`, if it is there.
-fn check_answers(query: &str) -> Result<(), ApiError> {
-    for field in query.split('&') {
-        let (name, value) = field.split_once('=').unwrap_or((field, ""));
-        if percent_decode_str(name).decode_utf8_lossy() == "answers" && value != "three" {
-            let value = value.replace('+', " ");
-            let value = percent_decode_str(&value).decode_utf8_lossy();
+/// Whether the query of predictions has `answers=three`, the only value of `answers`.
+fn wants_three(query: &str) -> Result<bool, ApiError> {
+    let decoded =
+        |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
+    let fields = query.split('&').map(|field| field.split_once('=').unwrap_or((field, "")));
+    let mut three = false;
+    for (_, value) in fields.filter(|(name, _)| decoded(name) == "answers") {
+        let value = decoded(value);
+        if value != "three" {
             let error = ApiError::new("invalid_request", 422, "expected three");
             return Err(error.at("answers", &value));
         }
+        three = true;
     }
-    Ok(())
+    Ok(three)
 }
 
 /// The hint image of the current model; with `Prefer: wait=SECONDS` (RFC 7240) once it is another.

@@ -1,10 +1,8 @@
-"""Requests in Arrow get the same answers as in JSON.
-
-Tests also serving/answers/arrow_messages.py.
-"""
+"""Requests in Arrow get the same answers as in JSON."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 
 from birthmark.features import HISTORY_BYTES
 from birthmark_native import MOST_FILES
+from tests.cases import Case, suites
 
 MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 WHEN = datetime(2026, 11, 21, 5, 44, tzinfo=UTC)
@@ -43,13 +42,19 @@ def stream(table: pa.Table, **options: Any) -> bytes:
     return content
 
 
-def post(client: httpx.Client, body: bytes) -> httpx.Response:
-    return client.post("/v1/predictions", content=body, headers={"content-type": MEDIA_TYPE})
+def post(client: httpx.Client, body: bytes, query: str = "") -> httpx.Response:
+    headers = {"content-type": MEDIA_TYPE}
+    return client.post(f"/v1/predictions?{query}", content=body, headers=headers)
 
 
-def arrow(client: httpx.Client, table: pa.Table) -> pa.Table:
+def answered(client: httpx.Client, query: str) -> pa.Table:
+    """Return the answer of the service to a request of one lock with a query."""
+    return arrow(client, pa.table({"name": ["x.lock"]}), query)
+
+
+def arrow(client: httpx.Client, table: pa.Table, query: str = "") -> pa.Table:
     """Return the answer of the service to a table."""
-    response = post(client, stream(table))
+    response = post(client, stream(table), query)
     assert response.status_code == 200, response.text
     assert response.headers["content-type"] == MEDIA_TYPE
     with pa.ipc.open_stream(response.content) as reader:
@@ -108,45 +113,69 @@ def test_ten_thousand_rows_are_answered_and_no_more(client: httpx.Client) -> Non
     assert post(client, stream(more)).status_code == 422
 
 
-def refused(client: httpx.Client, columns: dict[str, Any]) -> str | None:
-    response = post(client, stream(pa.table(columns)))
-    assert response.status_code == 422, response.text
-    error = response.json()["error"]
-    assert error["type"] == "invalid_request"
-    field: str | None = error["field"]
-    return field
+def column(type: str, values: list[Any]) -> pa.Array:
+    """Return a column of values from JSON; bytes are text in Latin-1."""
+    match type:
+        case "list":
+            return pa.array([[value] for value in values])
+        case "dictionary":
+            return pa.array(values).dictionary_encode()
+        case "binary" | "large_binary":
+            values = [value and value.encode("latin-1") for value in values]
+        case _ if type.startswith("timestamp"):
+            unit, _, zone = type[len("timestamp[") : -1].partition(", tz=")
+            return pa.array(values, pa.int64()).cast(pa.timestamp(unit, zone or None))
+    return pa.array(values, pa.type_for_alias(type))
+
+
+def ask(client: httpx.Client, columns: dict[str, tuple[str, list[Any]]]) -> str:
+    """Return the status and the answer to columns, each with its type and its values."""
+    table = pa.table({name: column(*typed) for name, typed in columns.items()})
+    response = post(client, stream(table))
+    return f"{response.status_code} {json.dumps(response.json())}"
+
+
+@suites("serving/answers/arrow")
+def test_invalid_columns_are_refused(case: Case, client: httpx.Client) -> None:
+    requests = [json.loads(line) for line in case["requests"].splitlines()]
+    case.expect("\n".join(ask(client, columns) for columns in requests))
+
+
+@pytest.mark.parametrize("time", IMPOSSIBLE)
+def test_times_that_json_cannot_have_are_refused(client: httpx.Client, time: int) -> None:
+    response = post(client, stream(pa.table({"name": ["a", "b"], "time": micros(time)})))
+    assert response.json()["error"]["field"] == "[1].time"
+
+
+@pytest.mark.parametrize("query", ["", "other=1", "other=answers"])
+def test_without_the_query_there_are_no_three_answers(client: httpx.Client, query: str) -> None:
+    assert "told" not in answered(client, query).column_names
+
+
+@pytest.mark.parametrize("query", ["answers=three", "other=1&answers=three", "answers=%74hree"])
+def test_the_three_answers_are_requested_by_name(client: httpx.Client, query: str) -> None:
+    answers = answered(client, query)
+    assert answers["told"].to_pylist() == ["nothing"]
+    assert answers["lifespan<=1 answer"].to_pylist() == ["yes"]
+    assert answers["lifespan<=1 probability"].type == pa.float64()
 
 
 @pytest.mark.parametrize(
-    ("columns", "field"),
+    ("query", "value"),
     [
-        ({"mode": [1]}, "name"),
-        ({"name": [1]}, "name"),
-        ({"name": ["a"], "size": [1]}, "size"),
-        ({"name": ["a"], "mode": ["0644"]}, "mode"),
-        ({"name": ["a"], "mode": [1.0]}, "mode"),
-        ({"name": ["a"], "uid": [-1]}, "uid"),
-        ({"name": ["a"], "uid": [2**32]}, "uid"),
-        ({"name": ["a"], "time": [datetime(2026, 11, 21)]}, "time"),
-        ({"name": pa.array(["a"]).dictionary_encode()}, "name"),
-        ({"name": pa.array([["a"]])}, "name"),
-        ({"name": ["a", None]}, "name"),
-        ({"name": ["a", ""]}, "[1].name"),
-        ({"name": ["a", "a/b"]}, "[1].name"),
-        ({"name": ["a", "a\0"]}, "[1].name"),
-        ({"name": ["a", "a" * 1025]}, "[1].name"),
-        ({"name": ["a", "b"], "directory": [None, "/"]}, "[1].directory"),
-        ({"name": ["a", "b"], "mode": [None, 0o10000]}, "[1].mode"),
-        ({"name": ["a", "b"], "client": [None, ""]}, "[1].client"),
-        ({"name": ["a", "b"], "client": [None, "é" * 256]}, "[1].client"),
-        ({"name": ["a", "b"], "history": [None, b"short"]}, "[1].history"),
-        *(({"name": ["a", "b"], "time": micros(time)}, "[1].time") for time in IMPOSSIBLE),
+        ("answers=two", "two"),
+        ("answers=", ""),
+        ("answers", ""),
+        ("answers=Three", "Three"),
+        ("answers=three&answers=four", "four"),
     ],
 )
-def test_invalid_values_are_refused_with_their_column_or_row(
-    client: httpx.Client, columns: dict[str, Any], field: str
-) -> None:
-    assert refused(client, columns) == field
+def test_other_answers_are_refused_by_name(client: httpx.Client, query: str, value: str) -> None:
+    response = post(client, stream(pa.table({"name": ["x.lock"]})), query)
+    assert response.status_code == 422
+    error = response.json()["error"]
+    assert (error["type"], error["message"]) == ("invalid_request", "expected three")
+    assert (error["field"], error["value"]) == ("answers", value)
 
 
 def test_columns_of_the_same_name_are_refused(client: httpx.Client) -> None:

@@ -116,7 +116,7 @@ def test_answers_have_the_names_of_the_request(model: Any, files: list[str]) -> 
     assert not seen, "there is no live history"
     predictions = json.loads(answer)["predictions"]
     assert count == len(predictions) == len(read)
-    columns = model.answers(table(read), counted=False)
+    columns = model.answers(table(read))
     for row, (file, prediction) in enumerate(zip(read, predictions, strict=True)):
         answers = prediction.pop("predicates")
         words, likely = prediction.pop("answers"), prediction.pop("probabilities")

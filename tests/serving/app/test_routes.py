@@ -1,4 +1,4 @@
-"""Tests also serving/app/application.py, serving/fast_path/, serving/service/service.py."""
+"""Tests also serving/app/application.py, serving/service/service.py."""
 
 from __future__ import annotations
 

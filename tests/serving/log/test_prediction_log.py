@@ -214,13 +214,6 @@ def test_only_files_beyond_the_retention_are_deleted(tmp_path: Path) -> None:
     assert left[0] == "20010102-notes"
 
 
-def test_the_share_applies_to_requests(tmp_path: Path) -> None:
-    log = PredictionLog(tmp_path / "log", share=0.25)
-    assert 100 < sum(log.sampled() for _ in range(1000)) < 400
-    assert PredictionLog(tmp_path / "log").sampled()
-    assert not PredictionLog(tmp_path / "log", share=0).sampled()
-
-
 def test_names_users_and_clients_are_those_of_the_anonymized_trace(tmp_path: Path) -> None:
     with open_mapping(tmp_path / "mapping", seed=3) as file:
         expected = file.mapping.name(b"thesis.lock")

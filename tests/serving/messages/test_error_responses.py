@@ -59,7 +59,7 @@ MANY_MEMBERS = "{" + ",".join(f'"member{n}": 1' for n in range(240_000)) + "}"
 )
 def test_an_error_reports_the_first_fault_shortened(body: str) -> None:
     def hinted(body: bytes) -> object:
-        return requested([body], hints=True)
+        return requested([body], "hint")
 
     for read in (parse, hinted, partial(parsed, Choice), partial(parsed, hook_reports.Report)):
         with pytest.raises(InvalidRequestError) as refused:

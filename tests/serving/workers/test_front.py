@@ -1,4 +1,4 @@
-"""Tests also data/common/orphans.py, serving/fast_path/, serving/workers/open_files.py."""
+"""Tests also data/common/orphans.py, serving/workers/open_files.py."""
 
 from __future__ import annotations
 

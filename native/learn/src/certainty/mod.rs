@@ -6,10 +6,12 @@
 //! `unsure`. Implications of the remaining answers become answers, too.
 
 mod assignments;
+mod columns;
 #[cfg(test)]
 mod tests;
 
 pub use assignments::{Assignments, Set};
+pub use columns::Columns;
 
 use assignments::set;
 use serde::Deserialize;
@@ -29,6 +31,20 @@ pub enum Word {
     Unsure,
     /// It will, within the bound on false positives.
     Yes,
+}
+
+impl Word {
+    /// All, in their order.
+    pub const ALL: [Word; 3] = [Word::No, Word::Unsure, Word::Yes];
+
+    /// The answer in requests.
+    pub fn text(self) -> &'static str {
+        match self {
+            Word::No => "no",
+            Word::Unsure => "unsure",
+            Word::Yes => "yes",
+        }
+    }
 }
 
 /// The answer about one predicate, with its probability.

@@ -1,1 +1,0 @@
-"""Predictions and hints, requested at every create and answered without FastAPI's routing."""
