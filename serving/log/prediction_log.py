@@ -1,6 +1,6 @@
 """The log of predictions served, which an audit compares with the files' lives.
 
-A request only puts its input and model into a queue of bounded size. A thread resolves them into
+A request only puts its input and answers into a queue of bounded size. A thread makes them into
 rows and writes these as Parquet (``data.prediction_log``), one complete file at a time. Rows that
 it cannot keep up with, or cannot write, are dropped and counted; the requests are served anyway.
 """
@@ -24,11 +24,11 @@ import pyarrow.compute as pc
 
 from birthmark.data.anonymize import MappingError
 from birthmark.data.prediction_log import ANSWER, PREDICTIONS, SAID
-from birthmark.data.schema import TIME, filled
-from birthmark.features import CREATES
-from birthmark.serving.answers.histories import with_recorded_histories
+from birthmark.data.schema import TIME
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.log.files import LogWriter
 from birthmark.serving.log.service_log import Quoting
+from birthmark.serving.models.images import ImageModel
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
 from birthmark_native import HINTS, requested
@@ -249,17 +249,27 @@ HINTED = "hints"
 class Resolver:
     """Resolves the requests to one model, by their format."""
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: ImageModel) -> None:
         self.model = model
 
     def json(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
-        """Resolve JSON bodies of files, each with its live histories."""
-        table = pa.Table.from_batches([requested([body for body, _ in requests])])
-        seen = b"".join(seen for _, seen in requests)
-        return served(self.model, with_recorded_histories(filled(table, CREATES), seen))
+        """Resolve JSON bodies of files, each with its answers (of `Answerer.json`)."""
+        creates = pa.Table.from_batches([requested([body for body, _ in requests])])
+        model = self.model
+        keys = model.answerer.predicates
+        answers = np.frombuffer(b"".join(answers for _, answers in requests), np.uint8)
+        columns = answers.reshape(-1, len(keys)).T
+        yes = {key: pa.array(of_key & 1 != 0) for key, of_key in zip(keys, columns, strict=True)}
+        words = pa.array(WORDS)
+        three_way = {
+            key: words.take(pa.array(of_key >> 1))
+            for key, of_key in zip(keys, columns, strict=True)
+        }
+        return Served(creates, yes, model.version, model.kind, model.point, three_way)
 
     def arrow(self, requests: Sequence[pa.Table]) -> Served:
         """Resolve the creates of Arrow streams, as they were answered."""
+        assert isinstance(self.model, LoadedModel)
         return served(self.model, pa.concat_tables(requests))
 
     def hints(self, requests: Sequence[tuple[bytes, int]]) -> Served:

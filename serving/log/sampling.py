@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from prometheus_client import CollectorRegistry, Counter
 
+from birthmark.serving.models.images import ImageModel
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
 
@@ -24,19 +25,19 @@ class LogSampler:
         self._resolver: Resolver | None = None
 
     def predictions(
-        self, model: LoadedModel, body: bytes, files: int, seen: bytes, at: float
+        self, model: ImageModel, body: bytes, files: int, answers: bytes, at: float
     ) -> None:
-        """Log a sampled body of `files`, answered `at` a time with the live histories `seen`."""
+        """Log a sampled body of `files`, with its answers (of `Answerer.json`) `at` a time."""
         if self._log is not None:
-            size = len(body) + len(seen)
-            self._log.offer(self._resolver_for(model).json, (body, seen), files, size, at)
+            size = len(body) + len(answers)
+            self._log.offer(self._resolver_for(model).json, (body, answers), files, size, at)
 
     def stream(self, model: LoadedModel, creates: pa.Table) -> None:
         """Log answered creates (`features.CREATES`), by the sampling."""
         if self._log is not None and self._log.sampled():
             self._log.offer(self._resolver_for(model).arrow, creates, len(creates), creates.nbytes)
 
-    def hint(self, model: LoadedModel, body: bytes, verdict: int, at: float) -> None:
+    def hint(self, model: ImageModel, body: bytes, verdict: int, at: float) -> None:
         """Log a sampled create and its verdict."""
         if self._log is not None:
             self._log.offer(self._resolver_for(model).hints, (body, verdict), 1, len(body), at)
@@ -46,7 +47,7 @@ class LogSampler:
         if self._log is not None and rows:
             self._log.drop(rows)
 
-    def _resolver_for(self, model: LoadedModel) -> Resolver:
+    def _resolver_for(self, model: ImageModel) -> Resolver:
         resolver = self._resolver
         if resolver is None or resolver.model is not model:
             from birthmark.serving.log.prediction_log import Resolver

@@ -14,11 +14,11 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from starlette.types import Scope
-
 from birthmark.data.common.visible import visible, visible_lines
 
 if TYPE_CHECKING:
+    from starlette.types import Scope
+
     from birthmark.serving.settings import Settings
 
 REQUEST_ID = b"x-request-id"

@@ -5,7 +5,7 @@ use super::tally::{add, Counted};
 use super::{Fault, File, Tally, Warnings};
 use arrow_array::{BooleanArray, RecordBatch};
 use birthmark_columns::ColumnError;
-use birthmark_contract::create::Asked;
+use birthmark_contract::create::{Asked, FILES};
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_image::{predict, Change, Creates, Image, Needs, NEVER};
@@ -14,6 +14,12 @@ use birthmark_live::{Clocks, Facts, Live, Seen, StaleReason};
 use serde::Serialize;
 use std::mem::take;
 use std::sync::Arc;
+
+/// The bytes of the longest value of a predicate, and a comma.
+const LONGEST_VALUE: usize = "\"unsure\",".len();
+
+/// The bytes of a file's answer besides its name and its predicates, at most.
+const FILE_BYTES: usize = 128;
 
 /// The model that an answer names.
 #[derive(Clone, Debug, Serialize)]
@@ -45,8 +51,9 @@ pub struct JsonAnswer {
     pub json: Vec<u8>,
     /// The number of files.
     pub files: u64,
-    /// The two live histories of each file, zeros for none. Empty without a live history.
-    pub histories: Vec<u8>,
+    /// A byte for each predicate of each file, if they are to be logged: whether it is a yes, and
+    /// twice its [`Word`].
+    pub logged: Vec<u8>,
 }
 
 /// Answers requests from one image.
@@ -54,6 +61,8 @@ pub struct Answerer {
     image: Image,
     /// The JSON of an answer before its predictions.
     head: Vec<u8>,
+    /// The bytes of a file's answers in JSON, at most.
+    file_bytes: usize,
     predicates: Vec<Predicate>,
     /// Whether there are three-way answers; not for hints.
     three_way: bool,
@@ -112,7 +121,11 @@ impl Answerer {
         }
         let scopes = HistoryScope::ALL.map(|scope| tallies.scopes.of(scope.word()));
         let knows_history = model.knows_history;
-        let answerer = Answerer { image, head, predicates, three_way, scopes, knows_history, live };
+        let forms = if three_way { 3 } else { 1 };
+        let members = predicates.iter().map(|predicate| predicate.member.len() + LONGEST_VALUE);
+        let file_bytes = FILE_BYTES + forms * members.sum::<usize>();
+        let answerer =
+            Answerer { image, head, file_bytes, predicates, three_way, scopes, knows_history, live };
         answerer.set_thresholds(&[]);
         Ok(answerer)
     }
@@ -139,14 +152,14 @@ impl Answerer {
         &self.image
     }
 
-    /// The answer to a body of one file or a list.
+    /// The answer to a body of one file or a list, with its bytes for the log if that `logs`.
     ///
     /// # Errors
     ///
     /// If the body is invalid.
-    pub fn json(&self, body: &[u8]) -> Result<JsonAnswer, Fault> {
-        let mut counts = Counts::of(self);
-        let mut json = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
+    pub fn json(&self, body: &[u8], logs: bool) -> Result<JsonAnswer, Fault> {
+        let mut counts = Counts::of(self, logs);
+        let mut json = Vec::with_capacity(self.size(body));
         json.extend(&self.head);
         let list = body.trim_ascii_start().first() == Some(&b'[');
         json.extend(if list { &b",\"predictions\":["[..] } else { b",\"prediction\":" });
@@ -162,7 +175,13 @@ impl Answerer {
         counts.write_warnings(shape, &mut json);
         json.push(b'}');
         counts.add();
-        Ok(JsonAnswer { json, files: counts.all, histories: counts.histories })
+        Ok(JsonAnswer { json, files: counts.all, logged: counts.logged.unwrap_or_default() })
+    }
+
+    /// Bytes that the answer to a body hardly exceeds: growing would copy it.
+    fn size(&self, body: &[u8]) -> usize {
+        let files = memchr::memchr_iter(b'{', body).count().min(FILES);
+        self.head.len() + 256 + body.len() + files * self.file_bytes
     }
 
     /// Writes the freshness of the live history, or why it was not used.
@@ -209,9 +228,10 @@ impl Answerer {
         to.extend(scope.word().as_bytes());
         counts.warnings.add(file);
         counts.all += 1;
-        if self.live.is_some() {
-            counts.histories.extend(seen.files);
-            counts.histories.extend(seen.names);
+        if let Some(logged) = &mut counts.logged {
+            logged.extend(counts.three_way.iter().enumerate().map(|(place, answer)| {
+                (answers[place / 64] >> (place % 64) & 1) as u8 | (answer.word as u8) << 1
+            }));
         }
         to.extend(b"\"},");
     }
@@ -375,12 +395,12 @@ struct Counts<'a> {
     three_way: Vec<ThreeWayAnswer>,
     scopes: [u64; HistoryScope::ALL.len()],
     live: Option<Result<Facts, StaleReason>>,
-    histories: Vec<u8>,
+    logged: Option<Vec<u8>>,
     warnings: Warnings,
 }
 
 impl<'a> Counts<'a> {
-    fn of(answerer: &'a Answerer) -> Self {
+    fn of(answerer: &'a Answerer, logs: bool) -> Self {
         Counts {
             answerer,
             yes: vec![0; answerer.predicates.len()],
@@ -388,7 +408,7 @@ impl<'a> Counts<'a> {
             three_way: Vec::new(),
             scopes: Default::default(),
             live: None,
-            histories: Vec::new(),
+            logged: logs.then(Vec::new),
             warnings: Warnings::default(),
         }
     }
