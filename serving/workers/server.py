@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import socket
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from birthmark.serving.models.images import Tallies, load_images
 from birthmark.serving.settings import Settings, mistaken
 from birthmark.serving.workers.follower import followed
 from birthmark.serving.workers.front import Front
+from birthmark.serving.workers.private_directory import private_directory
 from birthmark.training.registry.versions import Registry
 
 if TYPE_CHECKING:  # imported once the front answers
@@ -98,8 +98,8 @@ def answering(
     The published version's images answer while the application starts, whose import takes longest.
     Raises OSError if the application cannot start.
     """
-    with tempfile.TemporaryDirectory(prefix="birthmark-") as directory:  # for its owner alone
-        place, tallies = Path(directory) / "application", Tallies()
+    with private_directory() as directory:
+        place, tallies = directory / "application", Tallies()
         front = Front(settings, place)
         if (first := load_images(settings, tallies)) is not None:
             front.publish(first)

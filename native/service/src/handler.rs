@@ -8,8 +8,7 @@ use super::{hosts, routes, Shared};
 use http_body_util::Full;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{
-    HeaderMap, HeaderValue, CONNECTION, CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING,
-    X_CONTENT_TYPE_OPTIONS,
+    HeaderMap, HeaderValue, CONNECTION, CONTENT_LENGTH, EXPECT, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response};
@@ -129,10 +128,6 @@ impl Handler {
     /// Refuses a request by its head alone, and what comes after it.
     fn check_head(&self, head: &Parts) -> Result<(), ApiError> {
         hosts::check(head.version, &head.headers)?;
-        if head.headers.contains_key(TRANSFER_ENCODING) && head.headers.contains_key(CONTENT_LENGTH) {
-            let what = "expected Content-Length or Transfer-Encoding, not both";
-            return Err(ApiError::invalid_http(what));
-        }
         if head.method == Method::CONNECT {
             let error = ApiError::method_not_allowed("this is no proxy", "GET, HEAD, POST, PUT");
             return Err(error.closing());
