@@ -178,8 +178,7 @@ class Front:
         self._take(sampler)
 
     def _take(self, sampler: LogSampler) -> None:
-        for request, method, route, path, status, seconds, size in self.native.take_lines():
-            service_log.note(request, method, route, path, status, seconds, size)
+        service_log.note(self.native.take_lines())
         entries, dropped = self.native.take_log()
         sampler.drop(dropped)
         for number, body, answers, verdict, rows, time in entries:
