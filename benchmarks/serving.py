@@ -3,12 +3,13 @@
     python -m benchmarks.serving [--registry REGISTRY] [--seconds 2] [--rounds 5] [--realtime]
                                 [--json OUT]
 
-All in one run, in turns: one worker each, on a processor of its own beside that of the client
-(``load.c``), whose connections stay open. Bare are an application of Starlette and one of FastAPI,
-on uvicorn; with granian installed, Starlette's is measured there, too.
+All in one run, in turns: one thread that answers each, on a processor of its own beside that of the
+client (``load.c``), whose connections stay open. Bare are an application of Starlette and one of
+FastAPI, on uvicorn; with granian installed, Starlette's is measured there, too.
 Asked are one file (4 connections), a hint over a Unix socket (1 connection), 1,000 files in JSON
-and 10,000 in Arrow; one file also with everything on that costs a request something: tokens, and a
-prediction log of all that is answered, written while it is measured; and one of the forest, with
+and 10,000 in Arrow; one file also with everything on that costs a request something: tokens, the
+access log, a live history, and a prediction log of all that is answered, written while it is
+measured; and one of the forest, with
 the history of a follower that is at work: the bundled day passes through it at 2,000
 operations a second (and on the client's processor, where the machine has two). Next to what the
 clock says stands the time that the server itself was at work, which other work on the machine
@@ -120,8 +121,10 @@ def started(
 ) -> Iterator[Server]:
     """Run a server on the first processor until the block ends; wait until it answers."""
     pinned = ["taskset", "-c", str(CPUS[0]), *command]
+    quiet = subprocess.DEVNULL
+    errors = quiet if "--log-access" in command else None  # a line for each request
     process = subprocess.Popen(
-        pinned, cwd=ROOT, env={**os.environ, **env}, stdout=subprocess.DEVNULL
+        pinned, cwd=ROOT, env={**os.environ, **env}, stdout=quiet, stderr=errors
     )
     try:
         unix = place.removeprefix("unix:") if place.startswith("unix:") else None
@@ -257,6 +260,11 @@ def servers(registry: Path, directory: Path, stack: ExitStack) -> dict[str, Serv
     token = tokens.add(remaining, "benchmark", ["predict", "read"])
     result: list[str | Path] = ["--model", "forest", "--history", history, "--history-lag", "1e12"]
     on: list[str | Path] = [
+        "--history",
+        history,
+        "--history-lag",
+        "1e12",
+        "--log-access",
         "--tokens",
         remaining,
         "--log-predictions",
@@ -305,7 +313,11 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
             (
                 ONE,
                 name,
-                request("/v1/predictions", create if name == HISTORY else body, token=server.token),
+                request(
+                    "/v1/predictions",
+                    create if name in (HISTORY, EVERYTHING) else body,
+                    token=server.token,
+                ),
                 4,
             )
             for name, server in running.items()
@@ -314,6 +326,7 @@ def measured(args: argparse.Namespace, directory: Path) -> dict[str, Any]:
         plan += [
             (HINT, "birthmark, Unix socket", hint, 1),
             (MANY, "birthmark", request("/v1/predictions", many), 1),
+            (MANY, RULES, request("/v1/predictions", many), 1),
             (ARROW, "birthmark", arrow, 1),
             (ARROW, RULES, arrow, 1),
             (ARROW, HISTORY, request("/v1/predictions", in_arrow(named, history=True), "arrow"), 1),
@@ -375,6 +388,8 @@ def ratios(result: dict[str, Any]) -> dict[str, float]:
         "requests per second, of bare FastAPI's": ours["rate"] / by[ONE, "FastAPI"]["rate"],
         "hint, median, microseconds": hint["p50"],
         "hint, 99th percentile, microseconds": hint["p99"],
+        "JSON, files per second": 1000 * by[MANY, "birthmark"]["rate"],
+        "JSON, files per second, of rules": 1000 * by[MANY, RULES]["rate"],
         "Arrow, files per second": files,
         "Arrow, files per second, of rules": 10_000 * by[ARROW, RULES]["rate"],
         "Arrow, files per second, of the forest with history": 10_000 * by[ARROW, HISTORY]["rate"],

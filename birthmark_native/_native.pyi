@@ -976,13 +976,22 @@ class HttpService:
     Other requests go, after all checks, to an application at the Unix socket ``upstream``.
     """
 
-    def __new__(cls, listener: int, is_unix: bool, config: object) -> Self:
-        """Answer at a listening socket, whose file descriptor is given away.
+    def __new__(cls, config: object) -> Self:
+        """Start the threads; `config` has the attributes of ``serving.workers.front.Config``.
 
-        `config` has the attributes of ``serving.workers.front.Config``.
+        Raises ``ArgumentError`` for times that cannot be, and ``OSError`` if they cannot start.
+        """
 
-        Raises ``ArgumentError`` for a descriptor or times that cannot be, and ``OSError`` if it
-        cannot start.
+    def accept(self, listener: int, is_unix: bool) -> None:
+        """Accept connections at a listening socket, whose file descriptor is given away.
+
+        Raises ``ArgumentError`` for a descriptor that cannot be.
+        """
+
+    def pass_on(self, pages: dict[str, tuple[list[tuple[str, str]], bytes]]) -> None:
+        """Pass other requests on to the application from now on; show these pages for errors.
+
+        Until then they wait for ``queue_seconds``, and get 503.
         """
 
     def publish(
@@ -1024,8 +1033,8 @@ class HttpService:
     def take_log(self) -> tuple[list[tuple[int, _Format, bytes, bytes, int, int, float]], int]:
         """Return the sampled requests since the last call, and the rows that were dropped.
 
-        Each has the model's number, the body's format, the body, the live histories, a hint's
-        verdict, the number of rows, and the Unix time of the answer.
+        Each has the model's number, the body's format, the body, its answers for the log, a
+        hint's verdict, the number of rows, and the Unix time of the answer.
         """
 
     def stop(self, longest: float) -> None:
@@ -1070,7 +1079,7 @@ class Answerer:
 
     def __new__(
         cls,
-        image: pa.UInt8Array,
+        image: bytes,
         model: tuple[str, str, str],
         abstaining: list[str],
         tallies: tuple[Tally, Tally],
@@ -1078,7 +1087,7 @@ class Answerer:
         live: SharedHistory | None = ...,
         knows_history: list[bool] = ...,
     ) -> Self:
-        """Answer from an image, whose bytes must stay as they are, for a version, kind and point.
+        """Answer from an image, for a version, kind and point.
 
         Predicates ``abstaining`` are always answered no. The first of ``tallies`` counts answers,
         the second their history scopes (``features.history_scope.HISTORY_SCOPES``). ``live`` is the
@@ -1104,10 +1113,11 @@ class Answerer:
         """
 
     def json(self, body: bytes) -> tuple[bytes, int, bytes]:
-        """Return the answer to one file or a list, the number of files, and their histories.
+        """Return the answer to one file or a list, the number of files, and bytes for a log.
 
-        The histories are the two of each file from ``live``, in order: zeros for none, and empty
-        without a live history. Raises ``InvalidRequestError`` for an invalid body.
+        The bytes are one for each predicate of each file: whether it is a yes, and twice the index
+        of its word in ``predictor.answers.certainty.WORDS``. Raises ``InvalidRequestError`` for an
+        invalid body.
         """
 
     def hint(self, body: bytes) -> int:

@@ -7,8 +7,6 @@ key of the create, even without a birth (``features.history.STATISTICS``).
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,13 +14,9 @@ import pyarrow.compute as pc
 from birthmark.data.common.arrays import Bools, Bytes
 from birthmark.features.columns import decoded
 from birthmark.features.history import HISTORY_BYTES, KEYS, STATISTICS
+from birthmark.features.scopes import HISTORY_SCOPES as HISTORY_SCOPES
+from birthmark.features.scopes import HistoryScope as HistoryScope
 from birthmark_native import BM_TELLS_CALLER, BM_TELLS_DIRECTORY, BM_TELLS_NAME
-
-HistoryScope = Literal["directory", "caller", "name", "nothing"]
-"""The history covers earlier files in this directory, by this user, of this name, or none."""
-
-HISTORY_SCOPES: tuple[HistoryScope, ...] = get_args(HistoryScope)
-"""From the widest to the narrowest."""
 
 _PER_KEY = len(STATISTICS)
 _OF_DIRECTORIES = ("dir_name", "dir_shape", "dir_suffix", "dir", "place_suffix")

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Protocol
 
 from birthmark.predictor.allocation.verdicts import Hinting, hint_image
+from birthmark.predictor.image.header import HINTS_IMAGE as HINTS_IMAGE
+from birthmark.predictor.image.header import IMAGE as IMAGE
 from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.models.kinds import BEST, KINDS
 from birthmark.predictor.predicates.assignments import Assignments
 
 log = logging.getLogger(__name__)
-
-IMAGE, HINTS_IMAGE = "model.image", "hints.image"
-"""The files' names."""
 
 
 class Answering(Hinting, Protocol):

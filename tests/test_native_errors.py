@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import struct
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -345,14 +344,8 @@ def _(_folder: Path) -> object:
     return native.Image(sealed(image(), STEPS_AT, 1))
 
 
-def answerer(content: pa.Array = None, point: str = "bounded") -> native.Answerer:
-    content = pa.array(list(image()), pa.uint8()) if content is None else content
-    return native.Answerer(content, ("v", "rules", point), [], (native.Tally(), native.Tally()))
-
-
-@refused("NoBytes")
-def _(_folder: Path) -> object:
-    return answerer(pa.array([1], pa.int64()))
+def answerer(point: str = "bounded") -> native.Answerer:
+    return native.Answerer(image(), ("v", "rules", point), [], (native.Tally(), native.Tally()))
 
 
 @refused("OtherPoint")
@@ -549,7 +542,7 @@ def _(_folder: Path) -> object:
 
 @refused("NoSocket")
 def _(_folder: Path) -> object:
-    return native.HttpService(-1, False, service_settings())
+    return native.HttpService(service_settings()).accept(-1, False)
 
 
 @refused("SharedHistoryError.Locked")
@@ -587,13 +580,12 @@ def _(folder: Path) -> object:
 
 @refused("NoTime")
 def _(_folder: Path) -> object:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return native.HttpService(listener.detach(), False, service_settings(idle_seconds=-1.0))
+    return native.HttpService(service_settings(idle_seconds=-1.0))
 
 
 def service_settings(**changed: Any) -> Config:
     """Return the settings of a service's front."""
-    return replace(config(Settings(), Path("application"), []), **changed)
+    return replace(config(Settings(), Path("application")), **changed)
 
 
 @refused("SampleError.Empty")

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -16,15 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.predictor.answers.point import ACCURATE, BOUNDED, POINTS, Point
+from birthmark.predictor.answers.point import BOUNDED, POINTS, Point
 from birthmark.predictor.image.cuts import ImagePredicate, plain_predicate
+from birthmark.predictor.image.header import POINT_NUMBERS, at_point, checksum, is_older, sealed
 from birthmark.predictor.predicates.assignments import Assignments
 from birthmark_native import (
-    BM_ACCURATE,
-    BM_AT_CHECKSUM,
-    BM_AT_POINT,
-    BM_AT_VERSION,
-    BM_BOUNDED,
     BM_GROUPS_MAX,
     BM_HEADER_SIZE,
     BM_MAGIC,
@@ -40,12 +35,8 @@ from birthmark_native import (
 __all__ = ["Image", "Section", "Writer", "always", "at_point", "checksum", "compile_image"]
 __all__ += ["is_older", "plain_image", "predict"]
 
-POINT_NUMBERS: Mapping[Point, int] = {ACCURATE: BM_ACCURATE, BOUNDED: BM_BOUNDED}
-"""The numbers of the operating points in images."""
-
 _LONGEST = 2**16 - 1
 _LARGEST = 2**32 - 1
-_CHECKED_FROM = BM_AT_CHECKSUM + 4
 
 
 class Writer:
@@ -145,7 +136,7 @@ def compile_image(
     head = [BM_VERSION, len(content), 0, len(keys), table, len(sections), writer.steps]
     head += [POINT_NUMBERS[point], len(groups), related]
     content[:BM_HEADER_SIZE] = BM_MAGIC + np.asarray(head, dtype="<u4").tobytes()
-    return _sealed(content)
+    return sealed(content)
 
 
 def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) -> bytes:
@@ -157,19 +148,6 @@ def plain_image(keys: Sequence[str], sections: Sequence[Section], cut: int = 1) 
     return compile_image(predicates, [Scoring(section, always(keys)) for section in sections])
 
 
-def at_point(image: bytes, point: Point) -> bytes:
-    """Return an image whose lookups answer at ``point``."""
-    content = bytearray(image)
-    content[BM_AT_POINT : BM_AT_POINT + 4] = POINT_NUMBERS[point].to_bytes(4, "little")
-    return _sealed(content)
-
-
-def _sealed(content: bytearray) -> bytes:
-    check = zlib.crc32(content[_CHECKED_FROM:], zlib.crc32(content[:BM_AT_CHECKSUM]))
-    content[BM_AT_CHECKSUM:_CHECKED_FROM] = check.to_bytes(4, "little")
-    return bytes(content)
-
-
 def _group(writer: Writer, group: Assignments, places: Mapping[str, int]) -> tuple[int, ...]:
     """Add a group of related predicates; return its row."""
     keys = sorted(group, key=places.__getitem__)
@@ -179,17 +157,6 @@ def _group(writer: Writer, group: Assignments, places: Mapping[str, int]) -> tup
     masks = [sum(1 << number for number, holds in enumerate(group[key]) if holds) for key in keys]
     bits = b"".join(mask.to_bytes(size, "little") for mask in masks)
     return len(keys), writer.put(members), count, writer.put(bits, 8)
-
-
-def checksum(content: bytes) -> int:
-    """Return the checksum that an image carries."""
-    return int.from_bytes(content[BM_AT_CHECKSUM:_CHECKED_FROM], "little")
-
-
-def is_older(content: bytes) -> bool:
-    """Return whether an image is of an earlier version, which readers refuse."""
-    version = int.from_bytes(content[BM_AT_VERSION : BM_AT_VERSION + 4], "little")
-    return content.startswith(BM_MAGIC) and 0 < version < BM_VERSION
 
 
 def predict(image: Image, creates: pa.Table) -> dict[str, pa.BooleanArray]:

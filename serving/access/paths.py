@@ -1,6 +1,6 @@
 """The service's paths: which scope each needs, what changes the service, and errors of their own.
 
-A path that is not listed needs the scope ``read``, or ``publish`` for other methods than `SAFE`.
+A path without a scope needs ``read``, or ``publish`` for other methods than `SAFE`.
 Handlers are in ``serving.app.routes``.
 """
 
@@ -36,9 +36,17 @@ PATHS: Mapping[str, Access] = {
     "/v1/hints/report": Access("report", changed_by="POST", errors=frozenset({409})),
     "/v1/history": Access("follow", changed_by="POST", errors=frozenset({404, 409})),
     "/v1/model": Access(changed_by="PUT", errors=frozenset({404, 409})),
+    "/v1/model/image": Access(),
     "/healthz": Access(is_open=True),
     "/readyz": Access(is_open=True),
+    "/metrics": Access(),
+    "/": Access(),
+    "/report": Access(),
+    "/day": Access(),
+    "/models/{version}": Access(),
+    "/audits/{name}": Access(),
 }
+"""The access of all routes."""
 
 _ANY_OTHER = Access()
 

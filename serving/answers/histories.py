@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from birthmark.data.schema import LOOKED_UP, filled
 from birthmark.features import CREATES
 from birthmark.serving.messages.responses import Live
-from birthmark_native import HISTORY_BYTES, SharedHistory
+from birthmark_native import SharedHistory
 
 DIRECTORY_NAMES = {
     "directory_system": pa.large_binary(),
@@ -21,7 +21,6 @@ DIRECTORY_NAMES = {
 
 _LOOKUP_COLUMNS = pa.schema(LOOKED_UP | DIRECTORY_NAMES)
 _HISTORIES = ("history", "name_history")
-_BOTH = len(_HISTORIES) * HISTORY_BYTES
 
 
 def with_histories(live: SharedHistory | None, requested: pa.Table) -> pa.Table:
@@ -42,22 +41,6 @@ def freshness(live: SharedHistory) -> Live:
     if status["why"] is not None:
         return {"age": None, "lag": None, "why": status["why"]}
     return {"age": round(status["age"], 3), "lag": round(status["lag"], 3), "why": None}
-
-
-def with_recorded_histories(creates: pa.Table, seen: bytes) -> pa.Table:
-    """Return creates with the histories that their answers were based on.
-
-    ``seen`` is from ``Answerer.json``: empty, or the two histories of each row, zeros for none.
-    """
-    if not seen:
-        return creates
-    rows = [seen[at : at + _BOTH] for at in range(0, len(seen), _BOTH)]
-    halves = {
-        "history": [row[:HISTORY_BYTES] if any(row) else None for row in rows],
-        "name_history": [row[HISTORY_BYTES:] if any(row) else None for row in rows],
-    }
-    histories = {name: pa.array(values, pa.binary()) for name, values in halves.items()}
-    return _fill_histories(creates, histories)
 
 
 def _fill_histories(creates: pa.Table, histories: Any) -> pa.Table:

@@ -27,7 +27,7 @@ from birthmark.serving.models.loaded import LoadedModel
 def predict(model: LoadedModel, body: bytes) -> tuple[bytes, int, bytes]:
     """Return the answer in JSON to a body of files, from the model's compiled image.
 
-    Also returns the number of files and their live histories (`with_recorded_histories`). Raises
+    Also returns the number of files and their answers for the log (`Answerer.json`). Raises
     `InvalidRequestError` for a body that is not JSON or not such files.
     """
     return model.answerer.json(body)

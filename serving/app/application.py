@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from birthmark.data.common.sizes import size
@@ -22,6 +21,7 @@ from birthmark.serving.log import service_log
 from birthmark.serving.log.sampling import logged
 from birthmark.serving.messages.error_responses import HANDLERS
 from birthmark.serving.metrics.metrics import Metrics
+from birthmark.serving.models.images import Tallies, live_history
 from birthmark.serving.models.threshold_watcher import ThresholdWatcher
 from birthmark.serving.page.history import SAMPLE_SECONDS
 from birthmark.serving.page.routes import router as pages
@@ -30,7 +30,6 @@ from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.service.service import Service
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import Registry
-from birthmark_native import SharedHistory
 
 Work = Callable[[], Awaitable[object] | None]
 """Periodic work, beside the requests."""
@@ -55,16 +54,17 @@ class RequestIds:
         await self.app(scope, receive, send)
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, tallies: Tallies | None = None) -> FastAPI:
     """Return the application that answers from the registry of `settings`.
 
-    It has its own metrics. At start it loads the published model. While none is loaded, requests
-    get 503. It stands behind a `Front`, which checks access and keeps the limits.
+    It has its own metrics, which also count the answers in `tallies`. At start it loads the
+    published model. While none is loaded, requests get 503. It stands behind a `Front`, which
+    checks access and keeps the limits.
     """
     app = FastAPI(
         title="Birthmark",
         summary="Predicts what a file will become at the moment it is created",
-        lifespan=partial(_lifespan, settings),
+        lifespan=partial(_lifespan, settings, tallies),
         exception_handlers=HANDLERS,
         redirect_slashes=False,
         # FastAPI's pages of documentation load scripts from elsewhere.
@@ -78,24 +78,12 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-def paths() -> frozenset[str]:
-    """Return the paths of all routes."""
-    every = [*router.routes, *pages.routes]
-    return frozenset(route.path for route in every if isinstance(route, APIRoute))
-
-
-def live_history(settings: Settings) -> SharedHistory | None:
-    """Return the live history of the `settings`, if any."""
-    if settings.history is None:
-        return None
-    limits = settings.history_age, settings.history_lag, settings.history_loss
-    return SharedHistory(settings.history, *limits)
-
-
 @asynccontextmanager
-async def _lifespan(settings: Settings, app: FastAPI) -> AsyncIterator[None]:
+async def _lifespan(
+    settings: Settings, tallies: Tallies | None, app: FastAPI
+) -> AsyncIterator[None]:
     """Set the state of the application, and do the periodic work."""
-    metrics = Metrics(settings.stale_days)
+    metrics = Metrics(settings.stale_days, tallies)
     tokens = None if settings.tokens is None else Tokens(settings.tokens, metrics.tokens_read)
     registry = Registry(settings.registry)
     room = RegionCapacity.of(size(settings.region))

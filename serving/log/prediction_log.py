@@ -1,6 +1,6 @@
 """The log of predictions served, which an audit compares with the files' lives.
 
-A request only puts its input and model into a queue of bounded size. A thread resolves them into
+A request only puts its input and answers into a queue of bounded size. A thread makes them into
 rows and writes these as Parquet (``data.prediction_log``), one complete file at a time. Rows that
 it cannot keep up with, or cannot write, are dropped and counted; the requests are served anyway.
 """
@@ -23,12 +23,11 @@ import pyarrow.compute as pc
 
 from birthmark.data.anonymize import MappingError
 from birthmark.data.prediction_log import ANSWER, PREDICTIONS, SAID
-from birthmark.data.schema import TIME, filled
-from birthmark.features import CREATES
-from birthmark.serving.answers.histories import with_recorded_histories
+from birthmark.data.schema import TIME
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.log.files import LogWriter
 from birthmark.serving.log.service_log import Quoting
-from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.models.images import ImageModel
 from birthmark.serving.settings import Settings
 from birthmark_native import HINTS, requested
 
@@ -242,23 +241,32 @@ HINTED = "hints"
 class Resolver:
     """Resolves the requests to one model, by their format."""
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: ImageModel) -> None:
         self.model = model
 
     def json(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
-        """Resolve JSON bodies of files, each with its live histories."""
+        """Resolve JSON bodies of files, each with its answers (of `Answerer.json`)."""
         return self._files(requests, "json")
 
     def arrow(self, requests: Sequence[tuple[bytes, bytes]]) -> Served:
-        """Resolve Arrow streams of files, each with its live histories."""
+        """Resolve Arrow streams of files, each with its answers."""
         return self._files(requests, "arrow")
 
     def _files(
         self, requests: Sequence[tuple[bytes, bytes]], format: Literal["json", "arrow"]
     ) -> Served:
-        table = pa.Table.from_batches([requested([body for body, _ in requests], format)])
-        seen = b"".join(seen for _, seen in requests)
-        return served(self.model, with_recorded_histories(filled(table, CREATES), seen))
+        creates = pa.Table.from_batches([requested([body for body, _ in requests], format)])
+        model = self.model
+        keys = model.answerer.predicates
+        answers = np.frombuffer(b"".join(answers for _, answers in requests), np.uint8)
+        columns = answers.reshape(-1, len(keys)).T
+        yes = {key: pa.array(of_key & 1 != 0) for key, of_key in zip(keys, columns, strict=True)}
+        words = pa.array(WORDS)
+        three_way = {
+            key: words.take(pa.array(of_key >> 1))
+            for key, of_key in zip(keys, columns, strict=True)
+        }
+        return Served(creates, yes, model.version, model.kind, model.point, three_way)
 
     def hints(self, requests: Sequence[tuple[bytes, int]]) -> Served:
         """Resolve bodies of one create each, with their verdicts.
@@ -275,10 +283,3 @@ class Resolver:
             answers[hint.key] = pc.if_else(applies, is_yes, None)
         table = pa.Table.from_batches([creates])
         return Served(table, answers, self.model.version, self.model.kind, HINTED)
-
-
-def served(model: LoadedModel, creates: pa.Table) -> Served:
-    """Return a model's answers for `creates`."""
-    answers = model.answers(creates)
-    three_way = {key: each.in_words() for key, each in model.three_way_answers(creates).items()}
-    return Served(creates, answers, model.version, model.kind, model.point, three_way)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from prometheus_client import CollectorRegistry, Counter
 
-from birthmark.serving.models.loaded import LoadedModel
+from birthmark.serving.models.images import ImageModel
 from birthmark.serving.settings import Settings
 
 if TYPE_CHECKING:  # most services have no log, and need not import its writer
@@ -24,20 +24,20 @@ class LogSampler:
 
     def predictions(
         self,
-        model: LoadedModel,
+        model: ImageModel,
         format: Literal["json", "arrow"],
         body: bytes,
         files: int,
-        seen: bytes,
+        answers: bytes,
         at: float,
     ) -> None:
-        """Log a sampled body of `files`, answered `at` a time with the live histories `seen`."""
+        """Log a sampled body of `files`, with its answers `at` a time."""
         if self._log is not None:
-            resolver, size = self._resolver_for(model), len(body) + len(seen)
+            resolver, size = self._resolver_for(model), len(body) + len(answers)
             resolve = resolver.arrow if format == "arrow" else resolver.json
-            self._log.offer(resolve, (body, seen), files, size, at)
+            self._log.offer(resolve, (body, answers), files, size, at)
 
-    def hint(self, model: LoadedModel, body: bytes, verdict: int, at: float) -> None:
+    def hint(self, model: ImageModel, body: bytes, verdict: int, at: float) -> None:
         """Log a sampled create and its verdict."""
         if self._log is not None:
             self._log.offer(self._resolver_for(model).hints, (body, verdict), 1, len(body), at)
@@ -47,7 +47,7 @@ class LogSampler:
         if self._log is not None and rows:
             self._log.drop(rows)
 
-    def _resolver_for(self, model: LoadedModel) -> Resolver:
+    def _resolver_for(self, model: ImageModel) -> Resolver:
         resolver = self._resolver
         if resolver is None or resolver.model is not model:
             from birthmark.serving.log.prediction_log import Resolver

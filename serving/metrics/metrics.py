@@ -21,25 +21,25 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from birthmark.features.history_scope import HISTORY_SCOPES
+from birthmark.serving.metrics.bounds import SECONDS
 from birthmark.serving.metrics.hook_reports import Reports
 from birthmark.serving.metrics.last_night import LastNight
 from birthmark.serving.metrics.live_history import InForce, LiveStatus, no_thresholds
-from birthmark.serving.models.loaded import LoadedModel, Tallies
+from birthmark.serving.models.images import Tallies
+from birthmark.serving.models.loaded import LoadedModel
 from birthmark.training.nightly.state import NightState
 from birthmark.training.statistics.standing import Standing
 from birthmark_native import HttpService, SharedHistory
-
-# A kernel's helper waits milliseconds, and a list of thousands takes a second or more.
-SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class Metrics:
     """One application's metrics, in a separate collector registry.
 
-    `stale_days` is the age, in days, after which the model is considered stale.
+    `stale_days` is the age, in days, after which the model is considered stale. Answers are counted
+    in `tallies`.
     """
 
-    def __init__(self, stale_days: float) -> None:
+    def __init__(self, stale_days: float, tallies: Tallies | None = None) -> None:
         self.registry = CollectorRegistry()
         self._requests = _Requests()
         self.registry.register(self._requests)
@@ -77,7 +77,7 @@ class Metrics:
         self.registry.register(self._live)
         self._night = LastNight()
         self.registry.register(self._night)
-        self.tallies = Tallies()
+        self.tallies = tallies or Tallies()
         self.reports = Reports()
         self.registry.register(self.reports)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from birthmark.predictor.image.format import checksum
+from birthmark.predictor.image.header import checksum
 from birthmark_native import Answerer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,50 +12,30 @@ import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bytes
-from birthmark.data.common.regular import MODEL_BYTES, read_regular
 from birthmark.features.creates import from_requests
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope, history_scopes
 from birthmark.predictor import Kind, Point
-from birthmark.predictor.allocation.verdicts import HINTS, USUAL_ROOM, RegionCapacity, hint_image
+from birthmark.predictor.allocation.verdicts import USUAL_ROOM, RegionCapacity, hint_image
 from birthmark.predictor.answers import certainty
-from birthmark.predictor.image.format import at_point, is_older
+from birthmark.predictor.image.header import IMAGE
 from birthmark.predictor.models.compile import compile_models
-from birthmark.predictor.models.kinds import BEST, KINDS
-from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
 from birthmark.predictor.trained import TrainedModel, read_description
-from birthmark.serving.models.hint_image import Hints, etag_of
+from birthmark.serving.models.images import ImageModel, Tallies
 from birthmark.training.control import thresholds
 from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
-from birthmark.training.registry.published import Published, read_published
+from birthmark.training.registry.published import read_published
 from birthmark.training.registry.versions import Registry
-from birthmark_native import Answerer, SharedHistory, Tally
+from birthmark_native import SharedHistory
 
 log = logging.getLogger(__name__)
 
 
-@dataclass
-class Tallies:
-    """Counts of no and yes for each predicate and each hint.
-
-    ``scopes_used`` counts by history scope the answers that used another scope, and this one.
-    """
-
-    predictions: Tally = field(default_factory=Tally)
-    hints: Tally = field(default_factory=Tally)
-    scopes_used: Tally = field(default_factory=Tally)
-
-
 @dataclass(frozen=True)
-class LoadedModel(Published):
-    """A published version that answers; its hints are for a region of capacity `room`.
-
-    `live` is the live history, used for creates that carry no history.
-    """
+class LoadedModel(ImageModel):
+    """A published version with its models; its hints are for a region of capacity `room`."""
 
     room: RegionCapacity = USUAL_ROOM
     counts: bool = False
-    tallies: Tallies = field(default_factory=Tallies)
-    live: SharedHistory | None = None
     moved_thresholds: dict[tuple[str, HistoryScope], MovedThreshold] = field(default_factory=dict)
     """The thresholds in force that differ from calibration."""
 
@@ -84,7 +65,7 @@ class LoadedModel(Published):
         return float(self._description["parameters"]["bound"])
 
     @cached_property
-    def _description(self) -> dict[str, Any]:
+    def _description(self) -> Mapping[str, Any]:
         return read_description(self.directory)
 
     @cached_property
@@ -92,31 +73,22 @@ class LoadedModel(Published):
         """The models of the kind, for explanations; loaded on first use."""
         return TrainedModel.load(self.directory, self.counts, self.kind)
 
-    @cached_property
-    def answerer(self) -> Answerer:
-        """The answerer, from the image of all predicates."""
-        content = self._stored(IMAGE) or self._compiled()
-        return self._answerer(content, self.tallies.predictions, three_way=True)
-
-    def _compiled(self) -> bytes:
+    def _image(self) -> bytes:
+        if (content := self._stored(IMAGE)) is not None:
+            return content
         models, assignments = self.trained.of_kind(self.kind), self.trained.assignments
         return compile_models(models, self.point, assignments)
 
-    @cached_property
-    def hints(self) -> Hints | None:
-        """The hints to file systems; None if the model has not learned any."""
-        abstaining = self.abstaining.keys() & HINTS
-        usual = self.room == USUAL_ROOM and not abstaining
-        content = self._stored(HINTS_IMAGE) if usual else None
+    def _hint_image(self) -> bytes | None:
+        if (content := self._stored_hints()) is not None:
+            return content
         try:
-            if content is None:
-                content = hint_image(self.trained, self.kind, self.point, self.room, abstaining)
+            return hint_image(
+                self.trained, self.kind, self.point, self.room, self._abstaining_hints
+            )
         except ValueError as error:
             log.warning("model %s gives no hints: %s", self.version, error)
             return None
-        content = at_point(content, self.point)
-        etag = etag_of(self.version, content)
-        return Hints(content, self._answerer(content, self.tallies.hints), etag)
 
     def answers(self, creates: pa.Table) -> dict[str, pa.BooleanArray]:
         """Return by key every predicate's answer for each row of ``features.CREATES``."""
@@ -138,38 +110,6 @@ class LoadedModel(Published):
         scopes = history_scopes(creates)
         nothing = HISTORY_SCOPES.index("nothing")
         return np.where(np.array(self._knows_history)[scopes], scopes, nothing)
-
-    @property
-    def _knows_history(self) -> list[bool]:
-        """Whether any kind that answers uses histories, for each of `HISTORY_SCOPES`."""
-        if self.kind == BEST:
-            chosen = list(self.manifest["kinds"][self.point].values())
-        else:
-            chosen = [dict.fromkeys(HISTORY_SCOPES, self.kind)]
-        return [
-            any(KINDS[choice[scope]].knows_history for choice in chosen) for scope in HISTORY_SCOPES
-        ]
-
-    def _stored(self, name: str) -> bytes | None:
-        """Return an image of the version, if it has one of the kind in the current format."""
-        if name not in self.manifest["parts"] or self.kind != self._description.get("images"):
-            return None
-        content = read_regular(self.directory / name, MODEL_BYTES)
-        if is_older(content):
-            log.info("model %s: %s has an older format and is rebuilt", self.version, name)
-            return None
-        return content
-
-    def _answerer(self, content: bytes, tally: Tally, three_way: bool = False) -> Answerer:
-        return Answerer(
-            pa.Array.from_buffers(pa.uint8(), len(content), [None, pa.py_buffer(content)]),
-            (self.version, self.kind, self.point),
-            list(self.abstaining),
-            (tally, self.tallies.scopes_used),
-            three_way,
-            self.live,
-            self._knows_history,
-        )
 
 
 def _batch(table: pa.Table) -> pa.RecordBatch:
@@ -196,7 +136,14 @@ def load_model(
     """
     published = read_published(registry, kind, point)
     tallies = tallies or Tallies()
-    model = LoadedModel(**vars(published), room=room, counts=counts, tallies=tallies, live=live)
+    model = LoadedModel(
+        **vars(published),
+        tallies=tallies,
+        live=live,
+        has_usual_region=room == USUAL_ROOM,
+        room=room,
+        counts=counts,
+    )
     # A model that cannot answer must not replace one that can.
     model.answers(from_requests([{"name": b"name"}]))
     return model

@@ -7,24 +7,27 @@ import secrets
 import socket
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fastapi import Response
-
+from birthmark.serving.access import tokens
 from birthmark.serving.access.paths import PATHS
 from birthmark.serving.access.tokens import Token
 from birthmark.serving.http import tls
 from birthmark.serving.log import service_log
-from birthmark.serving.messages import html
 from birthmark.serving.messages.errors import TYPES
-from birthmark.serving.metrics.metrics import SECONDS
-from birthmark.serving.models.loaded import LoadedModel
-from birthmark.serving.service.service import Service
+from birthmark.serving.metrics.bounds import SECONDS
+from birthmark.serving.models.images import ImageModel
 from birthmark.serving.settings import Settings, names
 from birthmark.serving.workers.open_files import allow_files
 from birthmark_native import HttpService
+
+if TYPE_CHECKING:  # the front answers before these are imported
+    from fastapi import Response
+
+    from birthmark.serving.log.sampling import LogSampler
+    from birthmark.serving.service.service import Service
 
 BODIES = 2
 """The byte budget of bodies and answers in transfer, in bodies of the largest size."""
@@ -56,13 +59,12 @@ class Config:
     access_log: bool
     log_share: float | None
     upstream: Path
-    pages: dict[str, tuple[list[tuple[str, str]], bytes]]
     no_model: str
     process: str
     certificate: tuple[bytes, bytes] | None
 
 
-def config(settings: Settings, upstream: Path, routes: Iterable[str]) -> Config:
+def config(settings: Settings, upstream: Path) -> Config:
     """Return the configuration for an application that listens at a socket, `upstream`."""
     return Config(
         threads=settings.threads,
@@ -79,12 +81,11 @@ def config(settings: Settings, upstream: Path, routes: Iterable[str]) -> Config:
         },
         known_hosts=[settings.host, *names(settings.known_hosts)],
         with_tokens=settings.tokens is not None,
-        routes=set(routes),
+        routes=set(PATHS),
         bounds=list(SECONDS),
         access_log=settings.log_access,
         log_share=None if settings.log_predictions is None else settings.log_share,
         upstream=upstream,
-        pages=_pages(),
         no_model=f"no model is loaded from {settings.registry} yet",
         process=secrets.token_hex(6),
         certificate=tls.certificate(settings),
@@ -93,6 +94,8 @@ def config(settings: Settings, upstream: Path, routes: Iterable[str]) -> Config:
 
 def _pages() -> dict[str, tuple[list[tuple[str, str]], bytes]]:
     """Return the header fields and the page of each type of error that the front may answer."""
+    from birthmark.serving.messages import html
+
     pages = {type: html.error_page(type, status) for type, status in TYPES.items()}
     return {type: (_fields(page), bytes(page.body)) for type, page in pages.items()}
 
@@ -104,31 +107,33 @@ def _fields(page: Response) -> list[tuple[str, str]]:
 
 
 class Front:
-    """Answers at `listener` from the models of a `service`; passes other requests to `upstream`."""
+    """Answers at a listener from models, at first from one; passes other requests to `upstream`.
 
-    def __init__(
-        self,
-        settings: Settings,
-        service: Service,
-        listener: socket.socket,
-        upstream: Path,
-        routes: Iterable[str],
-    ) -> None:
-        self._service = service
+    Raises ValueError for invalid tokens.
+    """
+
+    def __init__(self, settings: Settings, upstream: Path) -> None:
         self._settings = settings
-        self._models: OrderedDict[int, LoadedModel] = OrderedDict()
+        self._models: OrderedDict[int, ImageModel] = OrderedDict()
         self._number = 0
-        self.native = HttpService(
-            os.dup(listener.fileno()),
-            listener.family == socket.AF_UNIX,
-            config(settings, upstream, routes),
-        )
+        self.native = HttpService(config(settings, upstream))
+        if settings.tokens is not None:
+            self._set_tokens(tokens.read(settings.tokens))
+        self._stopped = threading.Event()
+        self._drain: threading.Thread | None = None
+
+    def accept(self, listener: socket.socket) -> None:
+        """Accept connections; requests for the application wait for `pass_on`."""
+        self.native.accept(os.dup(listener.fileno()), listener.family == socket.AF_UNIX)
+
+    def pass_on(self, service: Service) -> None:
+        """Answer from the models of a `service`; pass other requests to its application."""
         service.metrics.watch_requests(self.native)
         if service.tokens is not None:
             service.tokens.subscribe(self._set_tokens)
-        service.slot.subscribe(self._publish)
-        self._stopped = threading.Event()
-        self._drain = threading.Thread(target=self._work, name="front", daemon=True)
+        service.slot.subscribe(self.publish)
+        self.native.pass_on(_pages())
+        self._drain = threading.Thread(target=self._work, args=(service.log_sampler,), name="front")
         self._drain.start()
 
     def reload_certificate(self) -> None:
@@ -141,9 +146,11 @@ class Front:
         """Stop accepting connections; wait for the requests that have begun."""
         self.native.stop(seconds)
         self._stopped.set()
-        self._drain.join()
+        if self._drain is not None:
+            self._drain.join()
 
-    def _publish(self, model: LoadedModel) -> None:
+    def publish(self, model: ImageModel) -> None:
+        """Answer from a model from now on."""
         self._number += 1
         self._models[self._number] = model
         while len(self._models) > _MODELS:
@@ -164,21 +171,19 @@ class Front:
         )
         self.native.set_tokens(by_hash)
 
-    def _work(self) -> None:
+    def _work(self, sampler: LogSampler) -> None:
         """Pass answered requests to the logs until the end."""
         while not self._stopped.wait(DRAIN_SECONDS):
-            self._take()
-        self._take()
+            self._take(sampler)
+        self._take(sampler)
 
-    def _take(self) -> None:
-        for request, method, route, path, status, seconds, size in self.native.take_lines():
-            service_log.note(request, method, route, path, status, seconds, size)
+    def _take(self, sampler: LogSampler) -> None:
+        service_log.note(self.native.take_lines())
         entries, dropped = self.native.take_log()
-        sampler = self._service.log_sampler
         sampler.drop(dropped)
-        for number, format, body, histories, verdict, rows, time in entries:
+        for number, format, body, answers, verdict, rows, time in entries:
             model = self._models[number]
             if format == "hint":
                 sampler.hint(model, body, verdict, time)
             else:
-                sampler.predictions(model, format, body, rows, histories, time)
+                sampler.predictions(model, format, body, rows, answers, time)

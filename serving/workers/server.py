@@ -9,23 +9,28 @@ import logging
 import os
 import signal
 import socket
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-
-import uvicorn
-from starlette.types import ASGIApp
+from typing import TYPE_CHECKING
 
 from birthmark.data.common import durable
 from birthmark.data.common.without_pandas import without_pandas
 from birthmark.serving.access import tokens
 from birthmark.serving.http import tls
 from birthmark.serving.http.unix_listener import UnixListener
+from birthmark.serving.models.images import Tallies, load_images
 from birthmark.serving.settings import Settings, mistaken
 from birthmark.serving.workers.follower import followed
 from birthmark.serving.workers.front import Front
+from birthmark.serving.workers.private_directory import private_directory
 from birthmark.training.registry.versions import Registry
+
+if TYPE_CHECKING:  # imported once the front answers
+    import uvicorn
+    from starlette.types import ASGIApp
+
+    from birthmark.serving.service.service import Service
 
 log = logging.getLogger(__name__)
 
@@ -90,30 +95,48 @@ def answering(
 ) -> Iterator[Front]:
     """Answer at `listener` until the block ends, or the application stops by itself (`stopped`).
 
+    The published version's images answer while the application starts, whose import takes longest.
     Raises OSError if the application cannot start.
     """
-    from birthmark.serving.app.application import create_app, paths
-
-    with tempfile.TemporaryDirectory(prefix="birthmark-") as directory:  # for its owner alone
-        place = Path(directory) / "application"
-        app = create_app(settings)
-        server = uvicorn.Server(_config(app, place))
-        thread = threading.Thread(target=_serve, args=(server, stopped), name="application")
-        thread.start()
-        try:
-            while not server.started:
-                thread.join(_START_POLL_SECONDS)
-                if not thread.is_alive():
-                    raise OSError("the service could not start; its log says why")
-            _settle()
-            front = Front(settings, app.state.service, listener, place, paths())
+    with private_directory() as directory:
+        place, tallies = directory / "application", Tallies()
+        front = Front(settings, place)
+        if (first := load_images(settings, tallies)) is not None:
+            front.publish(first)
+            front.accept(listener)
+        with _application(settings, tallies, place, stopped) as service:
             try:
+                front.pass_on(service)
+                if first is None:
+                    front.accept(listener)
                 yield front
             finally:
                 front.stop(GRACE_SECONDS)
-        finally:
-            server.should_exit = True
-            thread.join()
+
+
+@contextlib.contextmanager
+def _application(
+    settings: Settings, tallies: Tallies, place: Path, stopped: threading.Event | None
+) -> Iterator[Service]:
+    """Serve the application at a Unix socket, `place`, until the block ends; yield its objects."""
+    import uvicorn
+
+    from birthmark.serving.app.application import create_app
+
+    app = create_app(settings, tallies)
+    server = uvicorn.Server(_config(app, place))
+    thread = threading.Thread(target=_serve, args=(server, stopped), name="application")
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(_START_POLL_SECONDS)
+            if not thread.is_alive():
+                raise OSError("the service could not start; its log says why")
+        _settle()
+        yield app.state.service
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def _serve(server: uvicorn.Server, stopped: threading.Event | None) -> None:
@@ -126,6 +149,8 @@ def _serve(server: uvicorn.Server, stopped: threading.Event | None) -> None:
 
 def _config(app: ASGIApp, place: Path) -> uvicorn.Config:
     """Return uvicorn's configuration for the application behind the front."""
+    import uvicorn
+
     return uvicorn.Config(
         app,
         uds=str(place),

@@ -5,7 +5,7 @@ use super::tally::{add, Counted};
 use super::{Fault, File, Tally, Warnings};
 use arrow_array::{BooleanArray, RecordBatch};
 use birthmark_columns::ColumnError;
-use birthmark_contract::create::Asked;
+use birthmark_contract::create::{Asked, FILES};
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_contract::history_scope::HistoryScope;
 use birthmark_image::{predict, Answers, Change, Creates, Image, NEVER};
@@ -14,6 +14,12 @@ use birthmark_live::{Clocks, Facts, Live, Seen, StaleReason};
 use serde::Serialize;
 use std::mem::take;
 use std::sync::Arc;
+
+/// The bytes of the longest value of a predicate, and a comma.
+const LONGEST_VALUE: usize = "\"unsure\",".len();
+
+/// The bytes of a file's answer besides its name and its predicates, at most.
+const FILE_BYTES: usize = 128;
 
 /// The model that an answer names.
 #[derive(Clone, Debug, Serialize)]
@@ -45,8 +51,9 @@ pub struct Answer {
     pub content: Vec<u8>,
     /// The number of files.
     pub files: u64,
-    /// The two live histories of each file, zeros for none. Empty without a live history.
-    pub histories: Vec<u8>,
+    /// A byte for each predicate of each file, if they are to be logged: whether it is a yes, and
+    /// twice its [`Word`].
+    pub logged: Vec<u8>,
 }
 
 /// Answers requests from one image.
@@ -55,6 +62,8 @@ pub struct Answerer {
     model: Model,
     /// The JSON of an answer before its predictions.
     head: Vec<u8>,
+    /// The bytes of a file's answers in JSON, at most.
+    file_bytes: usize,
     predicates: Vec<Predicate>,
     /// Whether there are three-way answers; not for hints.
     three_way: bool,
@@ -111,7 +120,11 @@ impl Answerer {
         }
         let scopes = HistoryScope::ALL.map(|scope| tallies.scopes.of(scope.word()));
         let model = model.clone();
-        let answerer = Answerer { image, model, head, predicates, three_way, scopes, live };
+        let forms = if three_way { 3 } else { 1 };
+        let members = predicates.iter().map(|predicate| predicate.member.len() + LONGEST_VALUE);
+        let file_bytes = FILE_BYTES + forms * members.sum::<usize>();
+        let answerer =
+            Answerer { image, model, head, file_bytes, predicates, three_way, scopes, live };
         answerer.set_thresholds(&[]);
         Ok(answerer)
     }
@@ -143,14 +156,14 @@ impl Answerer {
         &self.image
     }
 
-    /// The answer to a body of one file or a list.
+    /// The answer to a body of one file or a list, with its bytes for the log if that `logs`.
     ///
     /// # Errors
     ///
     /// If the body is invalid.
-    pub fn json(&self, body: &[u8]) -> Result<Answer, Fault> {
-        let mut counts = Counts::of(self);
-        let mut json = Vec::with_capacity(self.head.len() + 1024 + 4 * body.len());
+    pub fn json(&self, body: &[u8], logs: bool) -> Result<Answer, Fault> {
+        let mut counts = Counts::of(self, logs);
+        let mut json = Vec::with_capacity(self.size(body));
         json.extend(&self.head);
         let list = body.trim_ascii_start().first() == Some(&b'[');
         json.extend(if list { &b",\"predictions\":["[..] } else { b",\"prediction\":" });
@@ -165,8 +178,13 @@ impl Answerer {
         self.write_live(&counts, &mut json);
         counts.write_warnings(shape, &mut json);
         json.push(b'}');
-        counts.add();
-        Ok(Answer { content: json, files: counts.all, histories: counts.histories })
+        Ok(counts.finish(json))
+    }
+
+    /// Bytes that the answer to a body hardly exceeds: growing would copy it.
+    fn size(&self, body: &[u8]) -> usize {
+        let files = memchr::memchr_iter(b'{', body).count().min(FILES);
+        self.head.len() + 256 + body.len() + files * self.file_bytes
     }
 
     /// Writes the freshness of the live history, or why it was not used.
@@ -204,15 +222,16 @@ impl Answerer {
         let scope = create.scope();
         let scope =
             if self.model.knows_history[scope as usize] { scope } else { HistoryScope::Nothing };
-        let answers = match three {
+        let answers = match three || counts.logged.is_some() {
             true => self.image.answer(&create, &mut counts.three_way),
             false => self.image.lookup(&create),
         };
         counts.scopes[scope as usize] += 1;
         counts.all += 1;
-        if self.live.is_some() {
-            counts.histories.extend(seen.files);
-            counts.histories.extend(seen.names);
+        if let Some(logged) = &mut counts.logged {
+            logged.extend(counts.three_way.iter().enumerate().map(|(place, answer)| {
+                (answers[place / 64] >> (place % 64) & 1) as u8 | (answer.word as u8) << 1
+            }));
         }
         (answers, scope)
     }
@@ -358,12 +377,12 @@ pub(crate) struct Counts<'a> {
     pub(crate) three_way: Vec<ThreeWayAnswer>,
     scopes: [u64; HistoryScope::ALL.len()],
     live: Option<Result<Facts, StaleReason>>,
-    pub(crate) histories: Vec<u8>,
+    logged: Option<Vec<u8>>,
     warnings: Warnings,
 }
 
 impl<'a> Counts<'a> {
-    pub(crate) fn of(answerer: &'a Answerer) -> Self {
+    pub(crate) fn of(answerer: &'a Answerer, logs: bool) -> Self {
         Counts {
             answerer,
             yes: vec![0; answerer.predicates.len()],
@@ -371,7 +390,7 @@ impl<'a> Counts<'a> {
             three_way: Vec::new(),
             scopes: Default::default(),
             live: None,
-            histories: Vec::new(),
+            logged: logs.then(Vec::new),
             warnings: Warnings::default(),
         }
     }
@@ -385,12 +404,14 @@ impl<'a> Counts<'a> {
         }
     }
 
-    pub(crate) fn add(&self) {
+    /// Adds the counts to the tallies; returns the answer with its `content`.
+    pub(crate) fn finish(self, content: Vec<u8>) -> Answer {
         for (predicate, yes) in self.answerer.predicates.iter().zip(&self.yes) {
             add(&predicate.counted, *yes, self.all);
         }
         for (counted, count) in self.answerer.scopes.iter().zip(self.scopes) {
             add(counted, count, self.all);
         }
+        Answer { content, files: self.all, logged: self.logged.unwrap_or_default() }
     }
 }

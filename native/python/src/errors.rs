@@ -131,7 +131,6 @@ reasons! {
     UNEQUAL_LEVELS "UnequalLevels" CERTAINTY;
     OTHER_THRESHOLDS "OtherThresholds" ARGUMENT;
     OTHER_POINT "OtherPoint" ARGUMENT;
-    NO_BYTES "NoBytes" IMAGE;
     NULLS "Nulls" ARGUMENT;
     WRONG_TYPE "Type" TYPE;
     ENDED "Ended" STATE;

@@ -2,12 +2,9 @@
 
 use super::arrays::{columns, Batch, Column};
 use super::certainty::given;
-use super::errors::{raise, BROKEN, NO_BYTES, OTHER_POINT, OTHER_THRESHOLDS};
+use super::errors::{raise, BROKEN, OTHER_POINT, OTHER_THRESHOLDS};
 use super::invalid::invalid;
 use super::live::PySharedHistory;
-use arrow_array::cast::AsArray;
-use arrow_array::make_array;
-use arrow_array::types::UInt8Type;
 use arrow_buffer::Buffer;
 use arrow_pyarrow::PyArrowType;
 use birthmark_answer::{
@@ -48,7 +45,7 @@ impl PyTally {
     }
 }
 
-/// An answer in JSON, the number of files, and their live histories.
+/// An answer in JSON, the number of files, and their answers for the log.
 type PyAnswer<'py> = (Bound<'py, PyBytes>, u64, Bound<'py, PyBytes>);
 
 #[pyclass(name = "Answerer", frozen)]
@@ -66,7 +63,7 @@ impl PyAnswerer {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
-        image: Column,
+        image: PyBackedBytes,
         model: (String, String, String),
         abstaining: Vec<String>,
         tallies: (PyRef<'_, PyTally>, PyRef<'_, PyTally>),
@@ -74,7 +71,7 @@ impl PyAnswerer {
         live: Option<PyRef<'_, PySharedHistory>>,
         knows_history: [bool; HistoryScope::ALL.len()],
     ) -> PyResult<PyAnswerer> {
-        let mut image = open(py, image)?;
+        let mut image = py.detach(|| Image::read(&image)).map_err(raise)?;
         let (model, kind, point) = model;
         let number = POINTS.iter().position(|word| *word == point);
         image.set_point(number.ok_or_else(|| OTHER_POINT.because("expected accurate or bounded"))?);
@@ -115,9 +112,9 @@ impl PyAnswerer {
     }
 
     fn json<'py>(&self, py: Python<'py>, body: &[u8]) -> PyResult<PyAnswer<'py>> {
-        let Answer { content, files, histories } =
-            read(py, body.len(), || self.answerer.json(body))?;
-        Ok((PyBytes::new(py, &content), files, PyBytes::new(py, &histories)))
+        let Answer { content, files, logged } =
+            read(py, body.len(), || self.answerer.json(body, true))?;
+        Ok((PyBytes::new(py, &content), files, PyBytes::new(py, &logged)))
     }
 
     fn hint(&self, py: Python<'_>, body: &[u8]) -> PyResult<u8> {
@@ -142,15 +139,6 @@ impl PyAnswerer {
 
 fn keys_of(image: &Image) -> Vec<String> {
     image.predicates().iter().map(|predicate| predicate.key.clone()).collect()
-}
-
-fn open(py: Python<'_>, image: Column) -> PyResult<Image> {
-    let array = make_array(image.0);
-    let Some(bytes) = array.as_primitive_opt::<UInt8Type>() else {
-        return Err(NO_BYTES.because("expected an array of uint8"));
-    };
-    let bytes = bytes.values().inner().clone();
-    py.detach(|| Image::open(bytes)).map_err(raise)
 }
 
 /// Reads a body, without the interpreter lock if it is large.

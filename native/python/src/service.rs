@@ -19,7 +19,7 @@ use std::time::{Duration, UNIX_EPOCH};
 type PyPath = (Option<String>, bool, Option<String>);
 /// A page: header fields and HTML.
 type PyPage = (Vec<(String, String)>, Vec<u8>);
-/// An answered request for the log: model, format, body, histories, verdict, rows and time.
+/// An answered request for the log: model, format, body, answers, verdict, rows and time.
 type PyEntry<'py> = (u64, &'static str, Bound<'py, PyBytes>, Bound<'py, PyBytes>, u8, u64, f64);
 /// A line of the access log: request, method, route, path, status, seconds and bytes.
 type PyLine = (String, String, String, String, u16, f64, usize);
@@ -47,7 +47,6 @@ pub struct PyConfig {
     access_log: bool,
     log_share: Option<f64>,
     upstream: PathBuf,
-    pages: HashMap<String, PyPage>,
     no_model: String,
     process: String,
     certificate: Option<(Vec<u8>, Vec<u8>)>,
@@ -69,7 +68,6 @@ impl PyConfig {
         let path = |(path, (scope, is_open, changed_by)): (String, PyPath)| {
             (path, PathAccess { scope, is_open, changed_by })
         };
-        let page = |(kind, (headers, html)): (String, PyPage)| (kind, Page { headers, html });
         Ok(Config {
             threads: self.threads,
             limits,
@@ -81,7 +79,6 @@ impl PyConfig {
             access_log: self.access_log,
             log_share: self.log_share,
             upstream: self.upstream,
-            pages: self.pages.into_iter().map(page).collect(),
             no_model: self.no_model,
             process: self.process,
             certificate: self.certificate,
@@ -97,11 +94,19 @@ pub struct PyHttpService {
 #[pymethods]
 impl PyHttpService {
     #[new]
-    fn new(listener: RawFd, is_unix: bool, config: PyConfig) -> PyResult<PyHttpService> {
+    fn new(config: PyConfig) -> PyResult<PyHttpService> {
+        Ok(PyHttpService { service: Service::new(config.into_config()?)? })
+    }
+
+    fn accept(&self, listener: RawFd, is_unix: bool) -> PyResult<()> {
         let listener = take_descriptor(listener)
             .ok_or_else(|| NO_SOCKET.because("expected a file descriptor"))?;
-        let service = Service::start(listener, is_unix, config.into_config()?)?;
-        Ok(PyHttpService { service })
+        Ok(self.service.accept(listener, is_unix)?)
+    }
+
+    fn pass_on(&self, pages: HashMap<String, PyPage>) {
+        let page = |(kind, (headers, html)): (String, PyPage)| (kind, Page { headers, html });
+        self.service.pass_on(pages.into_iter().map(page).collect());
     }
 
     #[pyo3(signature = (number, version, answerer, hints=None))]
@@ -151,14 +156,14 @@ impl PyHttpService {
     fn take_log<'py>(&self, py: Python<'py>) -> (Vec<PyEntry<'py>>, u64) {
         let (entries, dropped) = self.service.take_log();
         let entry = |Entry { model, body, answered, rows, time }: Entry| {
-            let (format, histories, verdict) = match answered {
-                Answered::Json(histories) => ("json", histories, 0),
-                Answered::Arrow(histories) => ("arrow", histories, 0),
+            let (format, answers, verdict) = match answered {
+                Answered::Json(answers) => ("json", answers, 0),
+                Answered::Arrow(answers) => ("arrow", answers, 0),
                 Answered::Hint(verdict) => ("hint", Vec::new(), verdict),
             };
-            let [body, histories] = [&*body, &histories].map(|bytes| PyBytes::new(py, bytes));
+            let [body, answers] = [&*body, &answers].map(|bytes| PyBytes::new(py, bytes));
             let time = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-            (model.number, format, body, histories, verdict, rows, time)
+            (model.number, format, body, answers, verdict, rows, time)
         };
         (entries.into_iter().map(entry).collect(), dropped)
     }

@@ -89,6 +89,9 @@ pub struct Page {
     pub html: Vec<u8>,
 }
 
+/// Pages for errors, by type; the page `""` is for all others.
+pub type Pages = HashMap<String, Page>;
+
 /// What a service is made of.
 pub struct Config {
     /// The number of threads.
@@ -111,8 +114,6 @@ pub struct Config {
     pub log_share: Option<f64>,
     /// Where the application listens.
     pub upstream: PathBuf,
-    /// Pages for errors, by type; the page `""` is for all others.
-    pub pages: HashMap<String, Page>,
     /// The message while there is no model.
     pub no_model: String,
     /// The beginning of requests' ids.
@@ -163,7 +164,8 @@ struct Shared {
     model: watch::Sender<Option<Arc<Model>>>,
     no_model: String,
     upstream: PathBuf,
-    pages: HashMap<String, Page>,
+    /// Pages for errors, once the application listens.
+    pages: watch::Sender<Option<Pages>>,
     process: String,
     numbers: AtomicU64,
     /// The answer to a connection that is not served.
@@ -191,7 +193,7 @@ impl Shared {
             model: watch::Sender::new(None),
             no_model: config.no_model,
             upstream: config.upstream,
-            pages: config.pages,
+            pages: watch::Sender::new(None),
             process: config.process,
             numbers: AtomicU64::new(1),
             busy,
@@ -234,8 +236,10 @@ impl Shared {
 
     /// The response for an error, a page if a browser wants one.
     fn error_response(&self, error: &ApiError, wants_page: bool) -> Response<Bytes> {
-        let page = self.pages.get(error.kind).or_else(|| self.pages.get(""));
-        let Some(page) = page.filter(|_| wants_page) else { return error.response() };
+        let pages = self.pages.borrow();
+        let page = pages.as_ref().filter(|_| wants_page);
+        let page = page.and_then(|pages| pages.get(error.kind).or_else(|| pages.get("")));
+        let Some(page) = page else { return error.response() };
         let mut response = Response::new(Bytes::copy_from_slice(&page.html));
         error.complete(&mut response, HeaderValue::from_static("text/html; charset=utf-8"));
         for (name, value) in &page.headers {
@@ -256,18 +260,30 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts to answer at a listening socket, of TCP or Unix.
+    /// A service that does not accept connections yet.
     ///
     /// # Errors
     ///
-    /// If threads cannot be started, the socket is no listening one, or the certificate is invalid.
-    pub fn start(listener: OwnedFd, is_unix: bool, config: Config) -> io::Result<Service> {
+    /// If threads cannot be started, or the certificate is invalid.
+    pub fn new(config: Config) -> io::Result<Service> {
         let mut builder = Builder::new_multi_thread();
         let threads = config.threads.max(1);
         builder.worker_threads(threads).max_blocking_threads(threads.min(BLOCKING_THREADS));
         let runtime = builder.thread_name("service").enable_all().build()?;
         let shared = Arc::new(Shared::new(config).map_err(io::Error::other)?);
-        let entered = runtime.enter();
+        runtime.spawn(connections::watch(Arc::clone(&shared)));
+        Ok(Service { shared, runtime: Mutex::new(Some(runtime)), accepting: Mutex::new(None) })
+    }
+
+    /// Accepts connections at a listening socket, of TCP or Unix.
+    ///
+    /// # Errors
+    ///
+    /// If the socket is no listening one.
+    pub fn accept(&self, listener: OwnedFd, is_unix: bool) -> io::Result<()> {
+        let runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(runtime) = runtime.as_ref() else { return Ok(()) };
+        let _entered = runtime.enter();
         let listener = match is_unix {
             true => {
                 let listener = std::os::unix::net::UnixListener::from(listener);
@@ -280,11 +296,17 @@ impl Service {
                 Listener::Tcp(tokio::net::TcpListener::from_std(listener)?)
             }
         };
-        drop(entered);
-        runtime.spawn(connections::watch(Arc::clone(&shared)));
-        let accepting = runtime.spawn(accept::accept(Arc::clone(&shared), listener));
-        let (runtime, accepting) = (Mutex::new(Some(runtime)), Mutex::new(Some(accepting)));
-        Ok(Service { shared, runtime, accepting })
+        let accepting = runtime.spawn(accept::accept(Arc::clone(&self.shared), listener));
+        *self.accepting.lock().unwrap_or_else(PoisonError::into_inner) = Some(accepting);
+        Ok(())
+    }
+
+    /// Passes requests on to the application, which listens now.
+    ///
+    /// Until then they wait as long as requests may be queued, and are refused. Its pages for errors
+    /// are shown from now on.
+    pub fn pass_on(&self, pages: Pages) {
+        self.shared.pages.send_replace(Some(pages));
     }
 
     /// Answers from another model from now on.

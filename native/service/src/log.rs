@@ -18,9 +18,9 @@ const OVERHEAD: usize = 1024;
 
 /// What was answered.
 pub enum Answered {
-    /// Files in JSON, with their live histories.
+    /// Files in JSON, with their answers (`Answer::logged`).
     Json(Vec<u8>),
-    /// Files in Arrow, with their live histories.
+    /// Files in Arrow, as those.
     Arrow(Vec<u8>),
     /// A create, with the bits of its hints.
     Hint(u8),
@@ -58,22 +58,19 @@ impl Log {
     }
 
     /// Whether to log a request, at random by the share.
-    fn is_sampled(&self) -> bool {
+    pub fn is_sampled(&self) -> bool {
         let Some(share) = self.share else { return false };
         let number = self.requests.fetch_add(1, Relaxed);
         share >= 1.0 || (self.hasher.hash_one(number) as f64) < share * (u64::MAX as f64)
     }
 
-    /// Adds an answered request, if it is sampled.
-    pub fn offer(&self, model: &Arc<Model>, body: &Bytes, rows: u64, answered: Answered) {
-        if !self.is_sampled() {
-            return;
-        }
-        let histories = match &answered {
-            Answered::Json(histories) | Answered::Arrow(histories) => histories.len(),
+    /// Adds a sampled request that was answered.
+    pub fn add(&self, model: &Arc<Model>, body: &Bytes, rows: u64, answered: Answered) {
+        let answers = match &answered {
+            Answered::Json(answers) | Answered::Arrow(answers) => answers.len(),
             Answered::Hint(_) => 0,
         };
-        let size = body.len() + histories + OVERHEAD;
+        let size = body.len() + answers + OVERHEAD;
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.1 + size > QUEUE_BYTES {
             self.dropped.fetch_add(rows, Relaxed);

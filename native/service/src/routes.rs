@@ -76,26 +76,32 @@ async fn run<T: Send + 'static>(
 async fn predictions(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError> {
     let model = shared.model()?;
     let (answering, sent) = (Arc::clone(&model), body.clone());
+    let is_logged = shared.log.is_sampled();
     let answer = run(body.len(), move || {
-        let mut answer = answering.answerer.json(&sent)?;
+        let mut answer = answering.answerer.json(&sent, is_logged)?;
         answer.content.shrink_to_fit(); // it may wait for its client
         Ok::<_, ApiError>(answer)
     });
     let answer = answer.await??;
-    shared.log.offer(&model, &body, answer.files, Answered::Json(answer.histories));
+    if is_logged {
+        shared.log.add(&model, &body, answer.files, Answered::Json(answer.logged));
+    }
     Ok(json(answer.content))
 }
 
 async fn arrow(shared: &Shared, body: Bytes, three: bool) -> Result<Response<Bytes>, ApiError> {
     let model = shared.model()?;
     let (answering, sent) = (Arc::clone(&model), Buffer::from(body.clone()));
+    let is_logged = shared.log.is_sampled();
     let answer = run(body.len(), move || {
-        let mut answer = answering.answerer.arrow(&sent, three)?;
+        let mut answer = answering.answerer.arrow(&sent, three, is_logged)?;
         answer.content.shrink_to_fit(); // it may wait for its client
         Ok::<_, ApiError>(answer)
     });
     let answer = answer.await??;
-    shared.log.offer(&model, &body, answer.files, Answered::Arrow(answer.histories));
+    if is_logged {
+        shared.log.add(&model, &body, answer.files, Answered::Arrow(answer.logged));
+    }
     Ok(response(answer.content, ARROW))
 }
 
@@ -108,7 +114,9 @@ async fn hint(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError>
         None => Err(ApiError::internal()),
     });
     let verdict = verdict.await??;
-    shared.log.offer(&model, &body, 1, Answered::Hint(verdict));
+    if shared.log.is_sampled() {
+        shared.log.add(&model, &body, 1, Answered::Hint(verdict));
+    }
     Ok(json(verdict.to_string().into_bytes()))
 }
 

@@ -28,6 +28,7 @@ const NOT_FORWARDED: [HeaderName; 7] =
 
 /// The application's answer to a request.
 pub async fn forward(shared: &Shared, asked: Asked) -> Result<Response<Bytes>, ApiError> {
+    wait(shared).await?;
     let request = request(asked, shared.is_tls()).map_err(|_| ApiError::internal())?;
     let response = send(shared, request).await.map_err(|_| ApiError::internal())?;
     let (mut head, body) = response.into_parts();
@@ -41,6 +42,16 @@ pub async fn forward(shared: &Shared, asked: Asked) -> Result<Response<Bytes>, A
         head.headers.remove(name);
     });
     Ok(Response::from_parts(head, body))
+}
+
+/// Waits until the application listens.
+async fn wait(shared: &Shared) -> Result<(), ApiError> {
+    let mut pages = shared.pages.subscribe();
+    let listens = pages.wait_for(Option::is_some);
+    let waited = tokio::time::timeout(shared.limits.queue, listens).await;
+    waited
+        .map(drop)
+        .map_err(|_| ApiError::overloaded(shared, "this part of the service is still starting"))
 }
 
 fn request(asked: Asked, is_tls: bool) -> hyper::http::Result<Request<Full<Bytes>>> {

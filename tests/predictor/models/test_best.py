@@ -167,7 +167,7 @@ def test_its_image_keeps_the_threshold_of_each_scope_of_a_kind_without_history(
 def test_three_way_answers_of_its_image_equal_those_of_the_models(
     model: TrainedModel, creates: pa.Table, point: str
 ) -> None:
-    image = array(compile_models(model.of_kind(BEST), assignments=model.assignments))
+    image = compile_models(model.of_kind(BEST), assignments=model.assignments)
     answerer = Answerer(image, ("1", BEST, point), [], (Tally(), Tally()), three_way=True)
     (batch,) = creates.combine_chunks().to_batches()
     words, likely = answerer.three_way_answers(batch)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from birthmark.features import HISTORY_BYTES, from_requests
 from birthmark.predictor.allocation.verdicts import verdicts
+from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.answers.json_answers import hint, predict
 from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import load_model
@@ -112,8 +114,8 @@ def test_answers_have_the_names_of_the_request(model: Any, files: list[str]) -> 
         with pytest.raises(InvalidRequestError):
             predict(model, body)
         return
-    answer, count, seen = predict(model, body)
-    assert not seen, "there is no live history"
+    answer, count, logged = predict(model, body)
+    rows = np.frombuffer(logged, np.uint8).reshape(count, -1)
     predictions = json.loads(answer)["predictions"]
     assert count == len(predictions) == len(read)
     columns = model.answers(table(read))
@@ -124,6 +126,10 @@ def test_answers_have_the_names_of_the_request(model: Any, files: list[str]) -> 
         assert prediction == file.echo()
         assert words == {key: "yes" if yes == "yes" else "unsure" for key, yes in answers.items()}
         assert likely == dict.fromkeys(answers), "a model that was not calibrated has none"
+        assert dict(zip(model.answerer.predicates, (rows[row] & 1).tolist(), strict=True)) == {
+            key: answer == "yes" for key, answer in answers.items()
+        }
+        assert [WORDS[word] for word in rows[row] >> 1] == [*words.values()]
         assert answers == {
             key: "yes" if column[row].as_py() else "no" for key, column in columns.items()
         }

@@ -206,6 +206,16 @@ def test_a_refused_request_is_answered_in_order(
     assert [each.status for each in found] == [200, 200, 200, status]
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_request_with_two_lengths_is_the_last_of_its_connection(
+    client: httpx.Client, is_first: bool
+) -> None:
+    """RFC 9112 section 6.3: Transfer-Encoding overrides Content-Length, and may be an attack."""
+    fields = [b"content-length: 5", CHUNKED] if is_first else [CHUNKED, b"content-length: 5"]
+    (answer,) = answers(client, head(*fields) + CHUNK + b"0\r\n\r\n" + GET)
+    assert is_predicted(answer)
+
+
 def test_a_body_that_goes_on_after_its_answer_is_not_taken_for_requests(
     client: httpx.Client,
 ) -> None:

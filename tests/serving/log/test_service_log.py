@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import re
@@ -167,8 +168,36 @@ def test_errors_of_the_prediction_log_do_not_quote_names(
 
 def test_a_line_of_text_stays_one_line(records: Callable[[Settings], list[str]]) -> None:
     found = records(Settings(log_names=True))
-    service_log.note("1", "GET", "other", "/a\nb c", 404, 0.5, 3)
+    service_log.note([("1", "GET", "other", "/a\nb c", 404, 0.5, 3)])
     (line,) = found
     assert line.endswith(
         "method=GET route=other status=404 seconds=0.5 bytes=3 path=/a\\x0ab\\x20c request=1"
     )
+
+
+@pytest.mark.parametrize("names", [False, True])
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_lines_written_at_once_are_those_of_records(
+    monkeypatch: pytest.MonkeyPatch, format: str, names: bool
+) -> None:
+    answered = [
+        ("a-1", "GET", "other", '/a\n"b c', 404, 0.5, 3),
+        ("a-2", "POST", "/v1/hints", "/v1/hints", 200, 0.00001234, 1),
+    ]
+    written = []
+    for handlers in ([], [logging.NullHandler()]):
+        with monkeypatch.context() as patch:
+            root = logging.getLogger()
+            patch.setattr(root, "handlers", [])
+            patch.setattr(root, "level", logging.WARNING)
+            patch.setattr(sys, "stderr", stream := io.StringIO())
+            patch.setattr(logging.Formatter, "formatTime", lambda *_: "now")
+            service_log.set_up(Settings(log_format=format, log_names=names))
+            for handler in handlers:
+                root.addHandler(handler)
+            service_log.note(answered)
+        written.append(
+            [re.sub('"time": "[^"]*"', "", line) for line in stream.getvalue().split("\n")]
+        )
+    assert written[0] == written[1]
+    assert len(written[0]) == 3

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from birthmark.serving.metrics.metrics import SECONDS, Metrics
+from birthmark.serving.metrics.bounds import SECONDS
+from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.page.history import MINUTES, History, quantile
 from birthmark.serving.page.totals import Totals, totals
 from birthmark.serving.page.traffic import followed, predicates, scopes, traffic

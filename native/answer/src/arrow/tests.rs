@@ -70,9 +70,9 @@ fn a_stream_is_answered_as_a_list_in_json_is() {
             {{"name_base64": "6Q==", "mode": "0644", "client": "é", "time": "1969-12-31T23:59:59.999999Z"}}]"#
     );
     let answerer = answerer();
-    let json = answerer.json(listed.as_bytes()).unwrap();
+    let json = answerer.json(listed.as_bytes(), false).unwrap();
     let json: serde_json::Value = serde_json::from_slice(&json.content).unwrap();
-    let answer = answerer.arrow(&Buffer::from(creates().as_slice()), true).unwrap();
+    let answer = answerer.arrow(&Buffer::from(creates().as_slice()), true, false).unwrap();
     let mut reader = StreamReader::try_new(answer.content.as_slice(), None).unwrap();
     let table = reader.next().unwrap().unwrap();
     assert_eq!((answer.files, table.num_rows()), (3, 3));
@@ -98,7 +98,7 @@ fn a_stream_is_answered_as_a_list_in_json_is() {
 #[test]
 fn without_three_way_answers_there_is_a_column_for_each_predicate() {
     let answerer = answerer();
-    let answer = answerer.arrow(&Buffer::from(creates().as_slice()), false).unwrap();
+    let answer = answerer.arrow(&Buffer::from(creates().as_slice()), false, false).unwrap();
     let reader = StreamReader::try_new(answer.content.as_slice(), None).unwrap();
     let keys: Vec<_> = answerer.image().predicates().iter().map(|own| own.key.clone()).collect();
     let names: Vec<_> = reader.schema().fields().iter().map(|own| own.name().clone()).collect();

@@ -18,13 +18,13 @@ impl Answerer {
     /// The answer to a stream of creates: rows in the same order, and a column for each predicate.
     ///
     /// With `three`, each predicate also has `KEY answer` (yes, no or unsure) and `KEY probability`,
-    /// and there is a column `told`, the history scope.
+    /// and there is a column `told`, the history scope. The answer has bytes for the log if it `logs`.
     ///
     /// # Errors
     ///
     /// If the stream is invalid.
-    pub fn arrow(&self, stream: &Buffer, three: bool) -> Result<Answer, Fault> {
-        let mut counts = Counts::of(self);
+    pub fn arrow(&self, stream: &Buffer, three: bool, logs: bool) -> Result<Answer, Fault> {
+        let mut counts = Counts::of(self, logs);
         let (mut answers, mut scopes) = (Vec::new(), Vec::new());
         let mut three_way = Columns::new(self.image().predicates().len());
         read(stream, |file| {
@@ -52,8 +52,7 @@ impl Answerer {
             columns.push(("told".to_owned(), told));
         }
         let content = self.encode(columns, &counts).map_err(Fault::arrow)?;
-        counts.add();
-        Ok(Answer { content, files: counts.all, histories: counts.histories })
+        Ok(counts.finish(content))
     }
 
     fn encode(
