@@ -48,8 +48,8 @@ impl Answerer {
                 columns.push((format!("{key} answer"), named(words, &Word::ALL.map(Word::text))?));
                 columns.push((format!("{key} probability"), Arc::new(likely)));
             }
-            let told = named(scopes.into(), &HistoryScope::ALL.map(HistoryScope::word))?;
-            columns.push(("told".to_owned(), told));
+            let scopes = named(scopes.into(), &HistoryScope::ALL.map(HistoryScope::word))?;
+            columns.push(("told".to_owned(), scopes));
         }
         let content = self.encode(columns, &counts).map_err(Fault::arrow)?;
         Ok(counts.finish(content))
