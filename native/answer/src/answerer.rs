@@ -124,8 +124,16 @@ impl Answerer {
         let forms = if three_way { 3 } else { 1 };
         let members = predicates.iter().map(|predicate| predicate.member.len() + LONGEST_VALUE);
         let file_bytes = FILE_BYTES + forms * members.sum::<usize>();
-        let answerer =
-            Answerer { image, head, file_bytes, predicates, three_way, scopes, knows_history, live };
+        let answerer = Answerer {
+            image,
+            head,
+            file_bytes,
+            predicates,
+            three_way,
+            scopes,
+            knows_history,
+            live,
+        };
         answerer.set_thresholds(&[]);
         Ok(answerer)
     }

@@ -49,9 +49,9 @@ async fn wait(shared: &Shared) -> Result<(), ApiError> {
     let mut pages = shared.pages.subscribe();
     let listens = pages.wait_for(Option::is_some);
     let waited = tokio::time::timeout(shared.limits.queue, listens).await;
-    waited.map(drop).map_err(|_| {
-        ApiError::overloaded(shared, "this part of the service is still starting")
-    })
+    waited
+        .map(drop)
+        .map_err(|_| ApiError::overloaded(shared, "this part of the service is still starting"))
 }
 
 fn request(asked: Asked, is_tls: bool) -> hyper::http::Result<Request<Full<Bytes>>> {
