@@ -197,12 +197,12 @@ impl Group {
 
     fn score(&self, row: &Row, scores: &mut Counted) {
         let mut sums = [0_u16; format::PREDICATES_MAX as usize];
-        let (sums, leaves) = (&mut sums[..self.columns], self.scores.as_slice());
+        let sums = &mut sums[..self.columns];
         for eight in self.trees.chunks(ABREAST) {
             for (tree, leaf) in eight.iter().zip(self.leaves(eight, row)) {
                 step(leaf_steps(self.columns));
                 let begin = (tree.leaf + leaf) * self.columns;
-                let leaf = &leaves[begin..begin + self.columns];
+                let leaf = &self.scores[begin..begin + self.columns];
                 sums.iter_mut().zip(leaf).for_each(|(sum, score)| *sum += u16::from(*score));
             }
         }
@@ -214,31 +214,30 @@ impl Group {
 
     /// The numbers of a row's leaves in at most [`ABREAST`] trees.
     fn leaves(&self, trees: &[Tree], row: &Row) -> [usize; ABREAST] {
-        let nodes: &[u32] = &self.nodes;
         let mut at = from_fn(|lane| trees.get(lane).unwrap_or(&trees[0]).root);
         // Testing each time whether all are at leaves takes longer than one step too many.
-        while go_on(nodes, &mut at, row) {
-            go_on(nodes, &mut at, row);
+        while self.go_on(&mut at, row) {
+            self.go_on(&mut at, row);
         }
         step(1);
-        at.map(|at| Node::of(nodes[at]).further)
+        at.map(|at| Node::of(self.nodes[at]).further)
     }
-}
 
-/// Goes to the next node in each tree, or stays at a leaf; returns whether any was at a split.
-#[inline(always)]
-fn go_on(nodes: &[u32], at: &mut [usize; ABREAST], row: &Row) -> bool {
-    let mut moved = false;
-    for at in at {
-        let node = Node::of(nodes[*at]);
-        let second = row[usize::from(node.feature)] > node.threshold;
-        let next = *at + node.further + usize::from(second);
-        // A conditional move, because a mispredicted branch costs more.
-        *at = if node.is_leaf() { *at } else { next };
-        moved |= !node.is_leaf();
+    /// Goes to the next node in each tree, or stays at a leaf; returns whether any was at a split.
+    #[inline(always)]
+    fn go_on(&self, at: &mut [usize; ABREAST], row: &Row) -> bool {
+        let mut moved = false;
+        for at in at {
+            let node = Node::of(self.nodes[*at]);
+            let second = row[usize::from(node.feature)] > node.threshold;
+            let next = *at + node.further + usize::from(second);
+            // A conditional move, because a mispredicted branch costs more.
+            *at = if node.is_leaf() { *at } else { next };
+            moved |= !node.is_leaf();
+        }
+        step(u64::from(moved));
+        moved
     }
-    step(u64::from(moved));
-    moved
 }
 
 impl Output {

@@ -1,3 +1,5 @@
+"""Tests also serving/metrics/bounds.py."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
