@@ -57,7 +57,6 @@ EXEMPT = {
     "training/nightly/followed.py::_take_in::write": "the argument of durable.made",
     "training/nightly/intake.py::_write": "the argument of durable.made",
     "training/registry/": "the directory that a registry stages, or its cache",
-    "serving/metrics/": "the directory of one run of the service, which it makes itself",
     # Memory, standard output and the kernel.
     "data/scan/scratch.py::Scratch::__enter__": "an unnamed temporary file",
     "training/audit/run.py::keep": "memory",

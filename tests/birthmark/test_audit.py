@@ -28,8 +28,9 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births, own_predicate
-from birthmark.serving.log.prediction_log import PredictionLog, Served, served
-from birthmark.serving.models.loaded import load_model
+from birthmark.predictor.answers.certainty import WORDS
+from birthmark.serving.log.prediction_log import PredictionLog, Served
+from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.audit.matching import join
 from birthmark.training.audit.page import render
 from birthmark.training.audit.run import Audit, audit, audits, keep
@@ -81,6 +82,13 @@ def registry(tmp_path: Path, learned: tuple[TrainedModel, dict[str, Any]]) -> Re
     model, manifest = learned
     registry.publish(model.save, manifest)
     return registry
+
+
+def served(model: LoadedModel, creates: pa.Table) -> Served:
+    """Return a model's answers for `creates`."""
+    words, three_way = pa.array(WORDS), model.three_way_answers(creates)
+    in_words = {key: words.take(answer.words) for key, answer in three_way.items()}
+    return Served(creates, model.answers(creates), model.version, model.kind, model.point, in_words)
 
 
 def log_answers(registry: Registry, creates: pa.Table, log: Path, **options: Any) -> None:
