@@ -58,6 +58,10 @@ class ThreeWayAnswer:
         probability: float | None = self.probabilities[row].as_py()
         return probability
 
+    def in_words(self) -> pa.StringArray:
+        """Return the answers as text."""
+        return pa.array(WORDS).take(self.words)
+
     def is_word(self, word: Word) -> Any:
         """Return a numpy mask of the rows whose answer is ``word``."""
         return self.words.to_numpy() == WORDS.index(word)

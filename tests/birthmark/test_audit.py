@@ -28,7 +28,6 @@ from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births, own_predicate
-from birthmark.predictor.answers.certainty import WORDS
 from birthmark.serving.log.prediction_log import PredictionLog, Served
 from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.audit.matching import join
@@ -86,9 +85,9 @@ def registry(tmp_path: Path, learned: tuple[TrainedModel, dict[str, Any]]) -> Re
 
 def served(model: LoadedModel, creates: pa.Table) -> Served:
     """Return a model's answers for `creates`."""
-    words, three_way = pa.array(WORDS), model.three_way_answers(creates)
-    in_words = {key: words.take(answer.words) for key, answer in three_way.items()}
-    return Served(creates, model.answers(creates), model.version, model.kind, model.point, in_words)
+    answers = model.answers(creates)
+    three_way = {key: each.in_words() for key, each in model.three_way_answers(creates).items()}
+    return Served(creates, answers, model.version, model.kind, model.point, three_way)
 
 
 def log_answers(registry: Registry, creates: pa.Table, log: Path, **options: Any) -> None:
