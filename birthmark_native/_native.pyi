@@ -977,7 +977,7 @@ class HttpService:
     """
 
     def __new__(cls, config: object) -> Self:
-        """Start the threads; `config` has the attributes of ``serving.workers.front.Config``.
+        """Start the threads; `config` has the attributes of ``serving.server.front.Config``.
 
         Raises ``ArgumentError`` for times that cannot be, and ``OSError`` if they cannot start.
         """

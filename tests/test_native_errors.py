@@ -16,8 +16,8 @@ import birthmark_native as native
 from birthmark.data.schema import OPERATIONS
 from birthmark.predictor.image.format import plain_image
 from birthmark.predictor.image.rules import ImageRule, RulesSection
+from birthmark.serving.server.front import Config, config
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.front import Config, config
 from tests.layout_hint.laid import STEPS_AT, VERSION_AT, sealed
 from tests.refusals import Refusals
 

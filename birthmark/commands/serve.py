@@ -21,7 +21,7 @@ def serve(
     A newly published version is loaded without a restart.
     """
     from birthmark.serving.log import service_log
-    from birthmark.serving.workers.server import run
+    from birthmark.serving.server.run import run
 
     service_log.set_up(settings)
     with exits(MISCONFIGURED, ValueError):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from birthmark.doctor.site import Fault, Finding, Site
 from birthmark.install.access import closed
-from birthmark.serving.http import tls
+from birthmark.serving.server import tls
 
 SOON = timedelta(days=14)
 """Shortest remaining validity without a fault."""

@@ -18,8 +18,8 @@ from birthmark.commands.train import own_of
 from birthmark.doctor.site import Site as Examined
 from birthmark.install import Site
 from birthmark.serving.log import service_log
+from birthmark.serving.server import follower, server
 from birthmark.serving.settings import Settings, mistaken
-from birthmark.serving.workers import follower, server
 from birthmark.site_file import SHARED, SiteConfig, SiteFile
 from birthmark.training.config import ConfigError, read_config, read_sections
 

@@ -16,8 +16,8 @@ import httpx
 
 from birthmark.predictor.predicates import FILE_PREDICATES, HEAT_PREDICATES, NAME_PREDICATES
 from birthmark.predictor.trained import TrainedModel
+from birthmark.serving.server.run import answering, listen, url
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.server import answering, listen, url
 from birthmark.training.nightly.card import card_of, save_card
 from birthmark.training.registry.versions import Registry
 from tests import needs

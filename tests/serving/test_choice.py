@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
+from birthmark.serving.server import run
+from birthmark.serving.server.front import Front
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers import server
-from birthmark.serving.workers.front import Front
 from birthmark.training.registry.versions import Registry
 
 IMAGE = "/v1/model/image"
@@ -88,7 +88,7 @@ def waits(monkeypatch: pytest.MonkeyPatch, eventually: Callable[..., bool]) -> C
             super().__init__(*arguments)
             fronts.append(self)
 
-    monkeypatch.setattr(server, "Front", Noted)
+    monkeypatch.setattr(run, "Front", Noted)
     return lambda: eventually(lambda: fronts[0].native.parked() == 1)
 
 

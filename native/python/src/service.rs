@@ -28,7 +28,7 @@ type PyTokens = HashMap<Vec<u8>, (String, Vec<String>)>;
 /// Hints: the answerer, the image and its tag.
 type PyHints<'py> = (PyRef<'py, PyAnswerer>, Vec<u8>, String);
 
-/// The settings of a service; `serving/workers/front.py` makes them.
+/// The settings of a service; `serving/server/front.py` makes them.
 #[derive(FromPyObject)]
 pub struct PyConfig {
     threads: usize,

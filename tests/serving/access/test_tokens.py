@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from birthmark.commands.tokens import app
 from birthmark.serving.access import tokens
+from birthmark.serving.server.run import run
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.server import run
 
 _REALM = 'realm="birthmark"'
 CHALLENGE = f'Bearer {_REALM}, Basic {_REALM}, charset="UTF-8"'

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 
 from birthmark.serving.models.images import Tallies, load_images
+from birthmark.serving.server.front import Front
+from birthmark.serving.server.run import listen, url
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.front import Front
-from birthmark.serving.workers.server import listen, url
 from birthmark.training.registry.versions import Registry
 
 

@@ -1,4 +1,4 @@
-"""Tests also data/common/orphans.py, serving/workers/open_files.py."""
+"""Tests also data/common/orphans.py, serving/server/open_files.py."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 
+from birthmark.serving.server.open_files import allow_files
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.open_files import allow_files
 from tests.serving.services import certified, total
 
 REPORT = {"host": "nas1", "device": "/dev/birthmark", "counters": {"asked": 1}}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from birthmark.serving.workers.private_directory import NEW_SECONDS, PREFIX, private_directory
+from birthmark.serving.server.private_directory import NEW_SECONDS, PREFIX, private_directory
 
 
 @pytest.fixture(autouse=True)

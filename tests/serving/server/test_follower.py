@@ -13,8 +13,8 @@ import pytest
 
 from birthmark.data.samples import DAYS
 from birthmark.data.traces.captures import write_capture
+from birthmark.serving.server import follower
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers import follower
 
 pytestmark = pytest.mark.deep
 

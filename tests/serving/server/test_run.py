@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from birthmark.data.common import durable
+from birthmark.serving.server.run import listen, run, url
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.server import listen, run, url
 
 
 def settings(**values: Any) -> Settings:

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.http.unix_listener import MODE
+from birthmark.serving.server.run import listen, url
+from birthmark.serving.server.unix_listener import MODE
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.server import listen, url
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
 

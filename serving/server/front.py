@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from birthmark.serving.access import tokens
 from birthmark.serving.access.paths import PATHS
 from birthmark.serving.access.tokens import Token
-from birthmark.serving.http import tls
 from birthmark.serving.log import service_log
 from birthmark.serving.messages.errors import TYPES
 from birthmark.serving.metrics.bounds import SECONDS
 from birthmark.serving.models.images import ImageModel
+from birthmark.serving.server import tls
+from birthmark.serving.server.open_files import allow_files
 from birthmark.serving.settings import Settings, names
-from birthmark.serving.workers.open_files import allow_files
 from birthmark_native import HttpService
 
 if TYPE_CHECKING:  # the front answers before these are imported

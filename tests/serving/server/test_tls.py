@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 
-from birthmark.serving.http.tls import certificate
+from birthmark.serving.server.run import run
+from birthmark.serving.server.tls import certificate
 from birthmark.serving.settings import Settings
-from birthmark.serving.workers.server import run
 
 
 def test_a_client_that_trusts_the_certificate_is_answered_over_tls(

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from birthmark.data.common import durable
 from birthmark.data.common.without_pandas import without_pandas
 from birthmark.serving.access import tokens
-from birthmark.serving.http import tls
-from birthmark.serving.http.unix_listener import UnixListener
 from birthmark.serving.models.images import Tallies, load_images
+from birthmark.serving.server import tls
+from birthmark.serving.server.follower import followed
+from birthmark.serving.server.front import Front
+from birthmark.serving.server.private_directory import private_directory
+from birthmark.serving.server.unix_listener import UnixListener
 from birthmark.serving.settings import Settings, mistaken
-from birthmark.serving.workers.follower import followed
-from birthmark.serving.workers.front import Front
-from birthmark.serving.workers.private_directory import private_directory
 from birthmark.training.registry.versions import Registry
 
 if TYPE_CHECKING:  # imported once the front answers

@@ -1,1 +1,0 @@
-"""Connections: listened for, let in, encrypted, parsed, and held to limits of time and size."""

@@ -1,1 +1,0 @@
-"""The processes of the service: a supervisor that listens, its workers, and a follower."""
