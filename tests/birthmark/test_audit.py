@@ -29,7 +29,7 @@ from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
 from birthmark.predictor import FILE_PREDICATES, TrainedModel, births, own_predicate
 from birthmark.serving.log.prediction_log import PredictionLog, Served
-from birthmark.serving.models.loaded import LoadedModel, load_model
+from birthmark.serving.models.loaded import load_model
 from birthmark.training.audit.matching import join
 from birthmark.training.audit.page import render
 from birthmark.training.audit.run import Audit, audit, audits, keep
@@ -38,6 +38,7 @@ from birthmark.training.learn.profile import profile
 from birthmark.training.registry import abstentions, bounds
 from birthmark.training.registry.versions import Registry
 from birthmark.training.statistics.standing import BURST
+from tests.serving.logged import served
 
 pytestmark = pytest.mark.deep
 
@@ -81,13 +82,6 @@ def registry(tmp_path: Path, learned: tuple[TrainedModel, dict[str, Any]]) -> Re
     model, manifest = learned
     registry.publish(model.save, manifest)
     return registry
-
-
-def served(model: LoadedModel, creates: pa.Table) -> Served:
-    """Return a model's answers for `creates`."""
-    answers = model.answers(creates)
-    three_way = {key: each.in_words() for key, each in model.three_way_answers(creates).items()}
-    return Served(creates, answers, model.version, model.kind, model.point, three_way)
 
 
 def log_answers(registry: Registry, creates: pa.Table, log: Path, **options: Any) -> None:

@@ -18,7 +18,7 @@ from birthmark.commands.train import own_of
 from birthmark.doctor.site import Site as Examined
 from birthmark.install import Site
 from birthmark.serving.log import service_log
-from birthmark.serving.server import follower, server
+from birthmark.serving.server import follower
 from birthmark.serving.settings import Settings, mistaken
 from birthmark.site_file import SHARED, SiteConfig, SiteFile
 from birthmark.training.config import ConfigError, read_config, read_sections
@@ -83,7 +83,7 @@ def serve(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Settings]:
     def served(settings: Settings, say: Any, config_file: Path | None = None) -> None:
         found.append(settings)
 
-    monkeypatch.setattr(server, "run", served)
+    monkeypatch.setattr("birthmark.serving.server.run.run", served)
     monkeypatch.setattr(service_log, "set_up", lambda settings: None)
 
     def serve(*arguments: object, **variables: object) -> Settings:

@@ -16,9 +16,10 @@ from birthmark.data.datasets.tables import read_files
 from birthmark.data.ingest.run import ingest
 from birthmark.features.creates import from_files
 from birthmark.predictor import births
-from birthmark.serving.log.prediction_log import PredictionLog, served
+from birthmark.serving.log.prediction_log import PredictionLog
 from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
+from tests.serving.logged import served
 
 pytestmark = pytest.mark.deep
 

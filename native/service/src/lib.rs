@@ -303,7 +303,7 @@ impl Service {
 
     /// Passes requests on to the application, which listens now.
     ///
-    /// Until then they wait as long as requests may be queued, and are refused. Its pages for errors
+    /// Until then they wait, at most as long as an answer may take. Its pages for errors
     /// are shown from now on.
     pub fn pass_on(&self, pages: Pages) {
         self.shared.pages.send_replace(Some(pages));

@@ -44,11 +44,11 @@ pub async fn forward(shared: &Shared, asked: Asked) -> Result<Response<Bytes>, A
     Ok(Response::from_parts(head, body))
 }
 
-/// Waits until the application listens.
+/// Waits until the application listens, as after a start.
 async fn wait(shared: &Shared) -> Result<(), ApiError> {
     let mut pages = shared.pages.subscribe();
     let listens = pages.wait_for(Option::is_some);
-    let waited = tokio::time::timeout(shared.limits.queue, listens).await;
+    let waited = tokio::time::timeout(shared.limits.timeout, listens).await;
     waited
         .map(drop)
         .map_err(|_| ApiError::overloaded(shared, "this part of the service is still starting"))
