@@ -21,7 +21,7 @@ def test_stored_images_answer_before_the_application_listens(
     version = publish(registry.path, heat=True)
     description = json.loads((registry.directory(version) / "model.json").read_text())
     kind: Any = description["images"]
-    settings = settings_for(registry.path, model=kind, queue_seconds=0.1)
+    settings = settings_for(registry.path, model=kind, timeout_seconds=0.1)
     first = load_images(settings, tallies := Tallies())
     assert first is not None
     front = Front(settings, tmp_path / "application")
