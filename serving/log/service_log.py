@@ -10,7 +10,7 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -73,10 +73,7 @@ def note(answered: Sequence[Answered]) -> None:
     # Python's records take ten times as long, which with this handler nobody sees.
     if not others and isinstance(handler, _Handler) and isinstance(handler.formatter, _Formatter):
         record = access.makeRecord(access.name, logging.INFO, "", 0, "answered", (), None)
-        lines = handler.formatter.lines(record, answered)
-        with handler.lock or nullcontext():
-            handler.stream.write("".join(lines))
-            handler.flush()
+        handler.write(record, handler.formatter.lines(record, answered))
         return
     for each in answered:
         request.set(each[0])
@@ -98,6 +95,15 @@ def _fields(answered: Answered) -> dict[str, Any]:
 
 class _Handler(logging.StreamHandler[TextIO]):
     """Writes to standard error."""
+
+    def write(self, record: logging.LogRecord, lines: Iterable[str]) -> None:
+        """Write the lines of a `record`; an error is handled as one of any record."""
+        try:
+            with self.lock or nullcontext():
+                self.stream.write("".join(lines))
+                self.flush()
+        except Exception:
+            self.handleError(record)
 
 
 class _Formatter(logging.Formatter):

@@ -21,7 +21,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.serving.metrics.bounds import SECONDS
+from birthmark.serving.metrics.buckets import SECONDS
 from birthmark.serving.metrics.hook_reports import Reports
 from birthmark.serving.metrics.last_night import LastNight
 from birthmark.serving.metrics.live_history import InForce, LiveStatus, no_thresholds

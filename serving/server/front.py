@@ -16,7 +16,7 @@ from birthmark.serving.access.paths import PATHS
 from birthmark.serving.access.tokens import Token
 from birthmark.serving.log import service_log
 from birthmark.serving.messages.errors import TYPES
-from birthmark.serving.metrics.bounds import SECONDS
+from birthmark.serving.metrics.buckets import SECONDS
 from birthmark.serving.models.images import ImageModel
 from birthmark.serving.server import tls
 from birthmark.serving.server.open_files import allow_files
@@ -182,8 +182,9 @@ class Front:
         entries, dropped = self.native.take_log()
         sampler.drop(dropped)
         for number, format, body, answers, verdict, rows, time in entries:
-            model = self._models[number]
-            if format == "hint":
+            if (model := self._models.get(number)) is None:
+                sampler.drop(rows)
+            elif format == "hint":
                 sampler.hint(model, body, verdict, time)
             else:
                 sampler.predictions(model, format, body, rows, answers, time)

@@ -185,7 +185,7 @@ def _settle() -> None:
 
 
 def _check(settings: Settings) -> None:
-    """Raise OSError or ValueError for settings with which every worker would fail."""
+    """Raise OSError or ValueError for settings with which the service would fail."""
     if settings.log_predictions is not None:
         _check_log(settings.log_predictions)
     if settings.tokens is not None:
@@ -243,10 +243,7 @@ def listen(settings: Settings) -> socket.socket:
 def _address(
     settings: Settings,
 ) -> tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[str | int, ...]]:
-    """Return the first address of the host's name, with its protocol.
-
-    asyncio sets TCP_NODELAY only on a socket whose protocol is TCP.
-    """
+    """Return the first address of the host's name, with its protocol."""
     return socket.getaddrinfo(
         settings.host, settings.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
     )[0]  # type: ignore[return-value]

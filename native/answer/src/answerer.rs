@@ -156,13 +156,13 @@ impl Answerer {
         &self.image
     }
 
-    /// The answer to a body of one file or a list, with its bytes for the log if that `logs`.
+    /// The answer to a body of one file or a list; `is_logged` is whether it has its bytes for the log.
     ///
     /// # Errors
     ///
     /// If the body is invalid.
-    pub fn json(&self, body: &[u8], logs: bool) -> Result<Answer, Fault> {
-        let mut counts = Counts::of(self, logs);
+    pub fn json(&self, body: &[u8], is_logged: bool) -> Result<Answer, Fault> {
+        let mut counts = Counts::of(self, is_logged);
         let mut json = Vec::with_capacity(self.size(body));
         json.extend(&self.head);
         let list = body.trim_ascii_start().first() == Some(&b'[');
@@ -382,7 +382,7 @@ pub(crate) struct Counts<'a> {
 }
 
 impl<'a> Counts<'a> {
-    pub(crate) fn of(answerer: &'a Answerer, logs: bool) -> Self {
+    pub(crate) fn of(answerer: &'a Answerer, is_logged: bool) -> Self {
         Counts {
             answerer,
             yes: vec![0; answerer.predicates.len()],
@@ -390,7 +390,7 @@ impl<'a> Counts<'a> {
             three_way: Vec::new(),
             scopes: Default::default(),
             live: None,
-            logged: logs.then(Vec::new),
+            logged: is_logged.then(Vec::new),
             warnings: Warnings::default(),
         }
     }

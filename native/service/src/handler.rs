@@ -183,8 +183,9 @@ impl Handler {
         }
         let revoked = Some((Arc::clone(&self.conn), Order::Outrun));
         let reservation = self.shared.budget.reservation(revoked);
-        // Growing by doubling would take three times the memory.
-        let (mut whole, mut next) = (Vec::with_capacity(length), Some(first));
+        let (mut whole, mut next) = (Vec::new(), Some(first));
+        // Growing by doubling would take three times the memory. The system may refuse the whole.
+        whole.try_reserve_exact(length).map_err(|_| self.budget_full())?;
         while let Some(data) = next {
             reservation.grow(data.len()).map_err(|_| self.budget_full())?;
             whole.extend_from_slice(&data);

@@ -7,6 +7,7 @@ use super::log::Answered;
 use super::waiting::Requests;
 use super::{upstream, Hints, Model, Shared};
 use arrow_buffer::Buffer;
+use birthmark_answer::Answer;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use hyper::{Method, Response, StatusCode};
@@ -20,6 +21,8 @@ const AT_ONCE: usize = 16 * 1024;
 
 /// The longest wait for another image: proxies and firewalls drop idle connections.
 const LONGEST_SECONDS: u64 = 300;
+
+const JSON: &str = "application/json";
 
 /// The answer to a checked request.
 pub async fn answer(shared: &Arc<Shared>, asked: Asked) -> Result<Response<Bytes>, ApiError> {
@@ -49,16 +52,10 @@ pub async fn answer(shared: &Arc<Shared>, asked: Asked) -> Result<Response<Bytes
     }
 }
 
-async fn in_turn(shared: &Arc<Shared>, asked: Asked) -> Result<Response<Bytes>, ApiError> {
+async fn in_turn(shared: &Shared, asked: Asked) -> Result<Response<Bytes>, ApiError> {
     match asked.path.as_str() {
         "/v1/hints" => hint(shared, asked.body).await,
-        _ => {
-            let three = wants_three(asked.head.uri.query().unwrap_or_default())?;
-            match media_type(&asked.head.headers) == ARROW {
-                true => arrow(shared, asked.body, three).await,
-                false => predictions(shared, asked.body).await,
-            }
-        }
+        _ => predictions(shared, asked).await,
     }
 }
 
@@ -73,36 +70,25 @@ async fn run<T: Send + 'static>(
     spawn_blocking(work).await.map_err(|_| ApiError::internal())
 }
 
-async fn predictions(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError> {
-    let model = shared.model()?;
+async fn predictions(shared: &Shared, asked: Asked) -> Result<Response<Bytes>, ApiError> {
+    let three = wants_three(asked.head.uri.query().unwrap_or_default())?;
+    let is_arrow = media_type(&asked.head.headers) == ARROW;
+    let (model, body, is_logged) = (shared.model()?, asked.body, shared.log.is_sampled());
     let (answering, sent) = (Arc::clone(&model), body.clone());
-    let is_logged = shared.log.is_sampled();
     let answer = run(body.len(), move || {
-        let mut answer = answering.answerer.json(&sent, is_logged)?;
+        let mut answer = match is_arrow {
+            true => answering.answerer.arrow(&Buffer::from(sent), three, is_logged)?,
+            false => answering.answerer.json(&sent, is_logged)?,
+        };
         answer.content.shrink_to_fit(); // it may wait for its client
         Ok::<_, ApiError>(answer)
     });
-    let answer = answer.await??;
+    let Answer { content, files, logged } = answer.await??;
     if is_logged {
-        shared.log.add(&model, &body, answer.files, Answered::Json(answer.logged));
+        let answered = if is_arrow { Answered::Arrow(logged) } else { Answered::Json(logged) };
+        shared.log.add(&model, &body, files, answered);
     }
-    Ok(json(answer.content))
-}
-
-async fn arrow(shared: &Shared, body: Bytes, three: bool) -> Result<Response<Bytes>, ApiError> {
-    let model = shared.model()?;
-    let (answering, sent) = (Arc::clone(&model), Buffer::from(body.clone()));
-    let is_logged = shared.log.is_sampled();
-    let answer = run(body.len(), move || {
-        let mut answer = answering.answerer.arrow(&sent, three, is_logged)?;
-        answer.content.shrink_to_fit(); // it may wait for its client
-        Ok::<_, ApiError>(answer)
-    });
-    let answer = answer.await??;
-    if is_logged {
-        shared.log.add(&model, &body, answer.files, Answered::Arrow(answer.logged));
-    }
-    Ok(response(answer.content, ARROW))
+    Ok(response(content, if is_arrow { ARROW } else { JSON }))
 }
 
 async fn hint(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError> {
@@ -117,11 +103,7 @@ async fn hint(shared: &Shared, body: Bytes) -> Result<Response<Bytes>, ApiError>
     if shared.log.is_sampled() {
         shared.log.add(&model, &body, 1, Answered::Hint(verdict));
     }
-    Ok(json(verdict.to_string().into_bytes()))
-}
-
-fn json(body: Vec<u8>) -> Response<Bytes> {
-    response(body, "application/json")
+    Ok(response(verdict.to_string().into_bytes(), JSON))
 }
 
 fn response(body: Vec<u8>, media_type: &'static str) -> Response<Bytes> {

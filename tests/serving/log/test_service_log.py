@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import logging
@@ -201,3 +202,21 @@ def test_lines_written_at_once_are_those_of_records(
         )
     assert written[0] == written[1]
     assert len(written[0]) == 3
+
+
+def test_lines_that_cannot_be_written_are_an_error_of_logging_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Full(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.setattr(root, "level", logging.WARNING)
+    monkeypatch.setattr(sys, "stderr", Full())
+    failed: list[logging.LogRecord] = []
+    monkeypatch.setattr(logging.Handler, "handleError", lambda _, record: failed.append(record))
+    service_log.set_up(Settings())
+    service_log.note([("a-1", "GET", "other", "/a", 404, 0.5, 3)])
+    assert [record.getMessage() for record in failed] == ["answered"]

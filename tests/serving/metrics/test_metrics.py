@@ -1,4 +1,4 @@
-"""Tests also serving/metrics/bounds.py."""
+"""Tests also serving/metrics/buckets.py."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from birthmark.serving.metrics.bounds import SECONDS
+from birthmark.serving.metrics.buckets import SECONDS
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.page.history import MINUTES, History, quantile
 from birthmark.serving.page.totals import Totals, totals

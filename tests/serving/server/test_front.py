@@ -7,11 +7,13 @@ import signal
 import ssl
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
+from birthmark.serving.server.front import Front
 from birthmark.serving.server.open_files import allow_files
 from birthmark.serving.settings import Settings
 from tests.serving.services import certified, total
@@ -119,3 +121,14 @@ def test_the_limit_of_open_files_is_raised_for_connections(
     assert allow_files(10_000) == 2048 - 512
     assert limits == [(2048, 2048)]
     assert "limited to 1536 connections, not 10000" in caplog.text
+
+
+def test_rows_of_an_evicted_model_are_dropped_and_counted(tmp_path: Path) -> None:
+    front, dropped = Front(Settings(registry=tmp_path), tmp_path / "application"), list[int]()
+    native: Any = front.native
+    answered = (1, "json", b"{}", b"", 0, 3, 0.0)
+    front.native = SimpleNamespace(take_lines=list, take_log=lambda: ([answered], 2))  # type: ignore[assignment]
+    sampler: Any = SimpleNamespace(drop=dropped.append)
+    front._take(sampler)
+    native.stop(1)
+    assert dropped == [2, 3]

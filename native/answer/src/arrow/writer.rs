@@ -18,13 +18,14 @@ impl Answerer {
     /// The answer to a stream of creates: rows in the same order, and a column for each predicate.
     ///
     /// With `three`, each predicate also has `KEY answer` (yes, no or unsure) and `KEY probability`,
-    /// and there is a column `told`, the history scope. The answer has bytes for the log if it `logs`.
+    /// and there is a column `told`, the history scope. `is_logged` is whether the answer has its bytes
+    /// for the log.
     ///
     /// # Errors
     ///
     /// If the stream is invalid.
-    pub fn arrow(&self, stream: &Buffer, three: bool, logs: bool) -> Result<Answer, Fault> {
-        let mut counts = Counts::of(self, logs);
+    pub fn arrow(&self, stream: &Buffer, three: bool, is_logged: bool) -> Result<Answer, Fault> {
+        let mut counts = Counts::of(self, is_logged);
         let (mut answers, mut scopes) = (Vec::new(), Vec::new());
         let mut three_way = Columns::new(self.image().predicates().len());
         read(stream, |file| {
