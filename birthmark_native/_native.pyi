@@ -883,9 +883,9 @@ class ScanMerger:
 class Sample:
     """Rows of bytes to grow trees on, and the answers of each.
 
-    ``columns`` (uint8) are the rows' columns, one after the other; ``answers`` (bool) those of the
-    rows, one after the other, each of as many outputs. Raises ``ForestError`` where these do not
-    divide by ``rows``, or are none.
+    ``columns`` (uint8) are the rows' columns, one after the other; ``answers`` (bool, null where
+    unknown) those of the rows, one after the other, each of as many outputs. Raises
+    ``ForestError`` where these do not divide by ``rows``, or are none.
     """
 
     def __new__(cls, columns: pa.Array, answers: pa.Array, rows: int) -> Self: ...
@@ -894,6 +894,7 @@ class Sample:
         trees: int,
         leaves: int,
         leaf_rows: int,
+        height: int,
         tried: int,
         seed: int,
         drawn: int | None = None,
@@ -901,13 +902,21 @@ class Sample:
     ) -> Trees:
         """Grow ``trees`` that split at random (Geurts, Ernst and Wehenkel, 2006).
 
-        Each has at most so many ``leaves`` and in each leaf at least ``leaf_rows``; a split is the
-        best of ``tried`` columns. It is grown on all rows, or on so many ``drawn`` with
-        replacement. ``threads`` ``None``: all processors; their number changes no tree.
+        Each has at most so many ``leaves``, in each leaf at least ``leaf_rows``, and above it at
+        most ``height`` splits (up to 255); a split is the best of ``tried`` columns. It is grown on
+        all rows, or on so many ``drawn`` with replacement. ``threads`` ``None``: all processors;
+        their number changes no tree. Its predictions are to be added to the answers' means.
         """
 
     def boosted(
-        self, trees: int, leaves: int, leaf_rows: int, tried: int, seed: int, rate: float
+        self,
+        trees: int,
+        leaves: int,
+        leaf_rows: int,
+        height: int,
+        tried: int,
+        seed: int,
+        rate: float,
     ) -> tuple[list[float], Trees]:
         """Return the answers' means, and ``trees`` that correct those before (Friedman, 2002).
 

@@ -35,7 +35,7 @@ class Parameters(Strict):
         description="able model: share of one answer at which a node of the tree is not split",
     )
     trees: int = Field(default=16, ge=1, description="forest model: number of trees")
-    rounds: int = Field(default=60, ge=0, description="forest model: number of boosted trees")
+    rounds: int = Field(default=32, ge=0, description="forest model: number of boosted trees")
     seed: int = Field(
         default=0, ge=0, lt=2**32, description="forest model: seed of its random numbers"
     )

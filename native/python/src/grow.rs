@@ -1,7 +1,7 @@
 //! `Sample` and `Trees`: growing a forest.
 
 use super::arrays::{column, typed, whole, Batch, Column};
-use super::errors::{raise, NULLS};
+use super::errors::raise;
 use arrow_array::types::UInt8Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float32Array, RecordBatch, UInt16Array, UInt32Array, UInt8Array,
@@ -22,13 +22,11 @@ impl PySample {
     fn new(columns: Column, answers: Column, rows: usize) -> PyResult<Self> {
         let columns = whole::<UInt8Type>(columns, "columns")?;
         let answers: BooleanArray = typed(answers, &DataType::Boolean, "answers")?;
-        if answers.null_count() > 0 {
-            return Err(NULLS.because("answers has nulls"));
-        }
-        Sample::new(columns.values().clone(), answers.values(), rows).map(PySample).map_err(raise)
+        let sample = Sample::new(columns.values().clone(), answers.values(), answers.nulls(), rows);
+        sample.map(PySample).map_err(raise)
     }
 
-    #[pyo3(signature = (trees, leaves, leaf_rows, tried, seed, drawn=None, threads=None))]
+    #[pyo3(signature = (trees, leaves, leaf_rows, height, tried, seed, drawn=None, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn randomized(
         &self,
@@ -36,12 +34,13 @@ impl PySample {
         trees: usize,
         leaves: usize,
         leaf_rows: usize,
+        height: u8,
         tried: usize,
         seed: u64,
         drawn: Option<usize>,
         threads: Option<usize>,
     ) -> PyTrees {
-        let growth = Growth { leaves, leaf_rows, tried };
+        let growth = Growth { leaves, leaf_rows, height, tried };
         let threads = threads.unwrap_or_else(processors);
         PyTrees(py.detach(|| grow::randomized(&self.0, growth, trees, drawn, seed, threads)))
     }
@@ -53,11 +52,12 @@ impl PySample {
         trees: usize,
         leaves: usize,
         leaf_rows: usize,
+        height: u8,
         tried: usize,
         seed: u64,
         rate: f32,
     ) -> (Vec<f32>, PyTrees) {
-        let growth = Growth { leaves, leaf_rows, tried };
+        let growth = Growth { leaves, leaf_rows, height, tried };
         let (means, grown) = py.detach(|| grow::boosted(&self.0, growth, trees, rate, seed));
         (means, PyTrees(grown))
     }

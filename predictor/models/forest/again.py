@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from birthmark.data.common.arrays import Bools, Bytes
+from birthmark.data.common.arrays import Bools, Bytes, Floats
 from birthmark.features import HISTORY_BYTES
 from birthmark.features.encoding import COLUMNS, FIRST, NULL, mask_attributes, mask_rows
 from birthmark.features.history_scope import HistoryScope
@@ -40,7 +40,7 @@ REPLACED = "mode"
 """The attribute that gets another value in rows of unseen combinations."""
 
 
-def with_less_known(matrix: Bytes, labels: Bools, seed: int) -> tuple[Bytes, Bools]:
+def with_less_known(matrix: Bytes, labels: Floats, seed: int) -> tuple[Bytes, Floats]:
     """Return rows and labels, followed by masked repeats of some rows with history.
 
     ``AGAIN`` gives the history scopes of the repeats. Half of them also lack the client or the

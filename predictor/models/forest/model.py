@@ -2,8 +2,7 @@
 
 Half of the score is from extremely randomized trees (Geurts, Ernst and Wehenkel, 2006), half from
 boosted trees (Friedman, "Stochastic gradient boosting", 2002); ``native/learn/src/grow`` grows
-both. Predicates whose labels are known for the same lives share a forest, with a score for each in
-every leaf.
+both. Predicates share a forest, with a score for each in every leaf.
 
 They were chosen by measurement (``benchmarks/learners.py``; trained on one captured day, tested on
 the next two). The randomized trees are as accurate as LightGBM with native categories, in a
@@ -52,6 +51,15 @@ BOOSTED, MOST_LEAVES, LEAF_ROWS, TRIED = 1 / 3, 256, 10, 0.05
 least number of rows in a leaf, and the share of the columns tried for a split. They were chosen
 with the learners."""
 
+HEIGHT, BOOSTED_HEIGHT = 16, 10
+"""Greatest number of splits above a leaf of randomized and of boosted trees.
+
+A lookup walks eight trees at once, and waits for the deepest: without limits it takes half as long
+again, and is no more accurate."""
+
+LEAST_KNOWN = 0.5
+"""The least share of a forest's rows on which the labels of a predicate must be known."""
+
 
 class CreateForest(Learned):
     """Predict by ``trees``, whose leaves hold shares of yes, and ``rounds`` of boosted trees.
@@ -78,7 +86,7 @@ class CreateForest(Learned):
         leaf_rows: int = 3,
         tried: float = 0.2,
         rounds: int = DEFAULTS.rounds,
-        rate: float = 0.1,
+        rate: float = 0.15,
         rows_per_tree: int = 100_000,
         kilobytes: int = 64,
         seed: int = DEFAULTS.seed,
@@ -110,11 +118,14 @@ class CreateForest(Learned):
         model.support_ = support
         return model
 
-    def grow(self, matrix: Bytes, labels: Bools) -> Forest:
-        """Return a forest for ``labels`` (rows × outputs) of the rows of bytes in ``matrix``."""
+    def grow(self, matrix: Bytes, labels: Floats) -> Forest:
+        """Return a forest for the rows of bytes in ``matrix``.
+
+        ``labels`` (rows × outputs) are 1, 0, or nan where unknown.
+        """
         rows, outputs = labels.shape
         if not rows:
-            matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs), bool)
+            matrix, labels = np.zeros((1, len(COLUMNS)), np.uint8), np.zeros((1, outputs))
         matrix, labels = with_less_known(matrix, labels, self.seed)
         room = self.kilobytes * 1024 * outputs
         for_boosted = int(room * BOOSTED) if self.rounds else 0
@@ -124,31 +135,33 @@ class CreateForest(Learned):
         parts = [WeightedTrees(randomized, (1 - weight) / self.trees)]
         if self.rounds:
             parts.append(WeightedTrees(correcting, weight * self.rate))
-        return _fitting(parts, weight * mean, room)
+        return _fitting(parts, mean, room)
 
-    def _grow(self, matrix: Bytes, labels: Bools, room: int) -> Trees:
+    def _grow(self, matrix: Bytes, labels: Floats, room: int) -> Trees:
         return _sample(matrix, labels).randomized(
             self.trees,
             max(room // (SPLIT_BYTES * self.trees), 2),
             self.leaf_rows,
+            HEIGHT,
             round(self.tried * len(LOOKED_AT)),
             self.seed,
             drawn=self.rows_per_tree if len(labels) > self.rows_per_tree else None,
         )
 
-    def _boost(self, matrix: Bytes, labels: Bools, room: int) -> tuple[Floats, Trees]:
+    def _boost(self, matrix: Bytes, labels: Floats, room: int) -> tuple[Floats, Trees]:
         leaves = room // (max(self.rounds, 1) * (SPLIT_BYTES + labels.shape[1]))
         mean, trees = _sample(matrix, labels).boosted(
             self.rounds,
             min(max(leaves, 2), MOST_LEAVES),
             LEAF_ROWS,
+            BOOSTED_HEIGHT,
             round(TRIED * len(LOOKED_AT)),
             self.seed,
             self.rate,
         )
         return np.array(mean), trees
 
-    def _some(self, matrix: Bytes, labels: Bools) -> tuple[Bytes, Bools]:
+    def _some(self, matrix: Bytes, labels: Floats) -> tuple[Bytes, Floats]:
         """Return rows to boost on: each tree is grown on half of them."""
         if len(labels) <= 2 * self.rows_per_tree:
             return matrix, labels
@@ -159,7 +172,7 @@ class CreateForest(Learned):
     def _learn(self, table: pa.Table, positive: Answers) -> None:
         creates = _creates(table)
         self.encoding_ = Encoding.learn(creates)
-        self.forest_ = self.grow(self.encoding_.transform(creates), positive[:, None])
+        self.forest_ = self.grow(self.encoding_.transform(creates), positive[:, None].astype(float))
         self.output_ = 0
 
     def scores(self, table: pa.Table) -> Scores:
@@ -171,30 +184,28 @@ class CreateForest(Learned):
         return scores >= 0.5
 
 
-def shared(known: Sequence[Bools], loss: float = 0.02) -> list[list[int]]:
-    """Return the groups of labels that can share a forest, by where each is ``known``.
+def shared(known: Sequence[Bools]) -> list[list[int]]:
+    """Return the groups of labels that share a forest, by where each is ``known``.
 
-    A shared forest learns from the rows on which all its labels are known: labels share one if
-    none of them loses more than ``loss`` of its known rows.
+    It learns from the rows on which any of them is known; labels that are known on fewer than
+    ``LEAST_KNOWN`` of these have another forest.
     """
     rest = sorted(range(len(known)), key=lambda label: -np.count_nonzero(known[label]))
     groups = []
     while rest:
-        group, joint = [rest[0]], known[rest[0]]
-        for label in rest[1:]:
-            rows = joint & known[label]
-            needed = max(np.count_nonzero(known[member]) for member in (*group, label))
-            if np.count_nonzero(rows) >= (1 - loss) * needed:
-                group, joint = [*group, label], rows
+        rows = known[rest[0]]
+        needed = LEAST_KNOWN * np.count_nonzero(rows)
+        group = [label for label in rest if np.count_nonzero(rows & known[label]) >= needed]
         groups.append(sorted(group))
         rest = [label for label in rest if label not in group]
     return groups
 
 
-def _sample(matrix: Bytes, labels: Bools) -> Sample:
+def _sample(matrix: Bytes, labels: Floats) -> Sample:
     """Return rows of bytes and their labels as a native sample."""
     columns = np.ascontiguousarray(matrix[:, LOOKED_AT].T)
-    return Sample(pa.array(columns.ravel()), pa.array(labels.ravel()), len(labels))
+    answers = pa.array(labels.ravel() == 1, mask=np.isnan(labels.ravel()))
+    return Sample(pa.array(columns.ravel()), answers, len(labels))
 
 
 def _fitting(parts: Sequence[WeightedTrees], base: Floats, room: int) -> Forest:

@@ -26,8 +26,8 @@ from birthmark.predictor.predicates.predicate import is_about_names
 class ForestModels(ModelSet[CreateForest]):
     """One ``CreateForest`` per predicate; predicates share forests.
 
-    Predicates trained together have one subject and share one encoding. They share a forest if
-    their labels are known for nearly the same lives (``predictor.models.forest.model.shared``).
+    Predicates trained together have one subject and share one encoding. They share a forest unless
+    the labels of some are known for few of its lives (``predictor.models.forest.model.shared``).
     """
 
     kind = "forest"
@@ -49,9 +49,9 @@ class ForestModels(ModelSet[CreateForest]):
         keys = list(labels)
         known = [labels[key].is_valid().to_numpy(zero_copy_only=False) for key in keys]
         for group in shared(known):
-            rows = np.logical_and.reduce([known[label] for label in group])
+            rows = np.logical_or.reduce([known[label] for label in group])
             answers = np.column_stack(
-                [labels[keys[label]].fill_null(False).to_numpy(False)[rows] for label in group]
+                [labels[keys[label]].cast(pa.float64()).to_numpy(False)[rows] for label in group]
             )
             forest = CreateForest(**parameters).grow(matrix[rows], answers)
             support = Support.of(matrix[rows], answers)

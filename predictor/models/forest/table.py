@@ -69,7 +69,7 @@ def write_forests(directory: parts.Part, shared: Sequence[SharedForest]) -> list
         parts.write_table(directory / f"forest-{name}.arrow", whole)
     content = {
         "columns": list(COLUMNS),
-        "support": True,
+        "known": True,
         "forests": [
             {
                 "keys": list(entry.keys),
@@ -127,7 +127,7 @@ class _Description(NamedTuple):
 
 
 def _read_support(directory: parts.Part, described: Sequence[_Description]) -> list[Support]:
-    if not parts.read_json(directory / _FILE).get("support"):
+    if not parts.read_json(directory / _FILE).get("known"):
         return [NO_SUPPORT] * len(described)
     path = directory / _SUPPORT
     table = parts.read_table(path, SUPPORT)

@@ -27,6 +27,8 @@ pub struct Growth {
     pub leaves: usize,
     /// Least number of rows in a leaf.
     pub leaf_rows: usize,
+    /// Greatest number of splits above a leaf.
+    pub height: u8,
     /// Number of columns tried for a split, drawn for each node.
     pub tried: usize,
 }
@@ -52,7 +54,7 @@ pub fn randomized(
             }
         };
         rows.sort_unstable();
-        Tree::grow(sample, sample.answers(), rows, growth, Search::at_random(sample, random))
+        Tree::grow(sample, sample.targets(), rows, growth, Search::at_random(sample, random))
     };
     let mut trees: Vec<Option<Tree>> = (0..count).map(|_| None).collect();
     let share = count.div_ceil(threads.max(1)).max(1);
@@ -78,11 +80,7 @@ pub fn boosted(
     rate: f32,
     seed: u64,
 ) -> (Vec<f32>, Trees) {
-    let means = sample.means();
-    let mut residuals = sample.answers().to_vec();
-    for row in residuals.chunks_exact_mut(sample.lanes()) {
-        row.iter_mut().zip(&means).for_each(|(left, mean)| *left -= mean);
-    }
+    let mut residuals = sample.targets().to_vec();
     let mut order: Vec<u32> = (0..sample.rows() as u32).collect();
     let trees = (0..count)
         .map(|number| {
@@ -97,7 +95,7 @@ pub fn boosted(
             tree
         })
         .collect();
-    (means[..sample.outputs()].to_vec(), Trees::new(trees, sample.outputs()))
+    (sample.means()[..sample.outputs()].to_vec(), Trees::new(trees, sample.outputs()))
 }
 
 fn seeded(seed: u64, number: usize) -> Random {

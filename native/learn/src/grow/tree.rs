@@ -32,11 +32,13 @@ struct Node {
     rows: u32,
 }
 
-/// A node that can be split: the split's reduction of the squared error, and the rows.
+/// A node that can be split: the split's reduction of the squared error, the rows, and the splits
+/// above it.
 struct Open {
     gain: f64,
     node: usize,
     rows: Range<usize>,
+    height: u8,
     split: Split,
 }
 
@@ -73,7 +75,7 @@ impl Tree {
         let all = 0..rows.len();
         let (open, greater) = (BinaryHeap::new(), Vec::with_capacity(rows.len()));
         let mut growing = Growing { sample, targets, growth, search, rows, greater, open, tree };
-        growing.add(all);
+        growing.add(all, 0);
         for _ in 1..growth.leaves {
             let Some(open) = growing.open.pop() else { break };
             growing.split(open);
@@ -81,11 +83,15 @@ impl Tree {
         growing.tree
     }
 
-    /// Subtracts `rate` times the tree's predictions from the `residuals` of all rows.
+    /// Subtracts `rate` times the tree's predictions from the `residuals` of all rows; those of
+    /// unknown answers stay 0.
     pub(super) fn subtract_from(&self, residuals: &mut [f32], rate: f32, sample: &Sample) {
         for (row, residuals) in residuals.chunks_exact_mut(self.lanes).enumerate() {
             let mean = &self.means[self.leaf(row, sample) * self.lanes..][..self.lanes];
             residuals.iter_mut().zip(mean).for_each(|(left, mean)| *left -= rate * mean);
+            if let Some(known) = sample.known(row) {
+                residuals.iter_mut().zip(known).for_each(|(left, known)| *left *= known);
+            }
         }
     }
 
@@ -116,8 +122,9 @@ struct Growing<'a> {
 }
 
 impl Growing<'_> {
-    /// Makes a leaf of a range of the rows, and queues its best split, if there is one.
-    fn add(&mut self, range: Range<usize>) {
+    /// Makes a leaf of a range of the rows, below `height` splits, and queues its best split, if
+    /// there is one.
+    fn add(&mut self, range: Range<usize>, height: u8) {
         let (rows, lanes) = (&self.rows[range.clone()], self.sample.lanes());
         let mut sums = vec![0.0_f32; lanes];
         let mut squares = 0.0;
@@ -134,20 +141,28 @@ impl Growing<'_> {
             child: 0,
             rows: rows.len() as u32,
         });
-        self.tree.means.extend(sums.iter().map(|sum| (f64::from(*sum) / count) as f32));
+        let counts = self.sample.counts(rows);
+        self.tree.means.extend(sums.iter().zip(counts).map(|(sum, count)| sum / count.max(1.0)));
         let explained = sums.iter().map(|&sum| f64::from(sum).powi(2)).sum::<f64>() / count;
-        if rows.len() < 2 * self.growth.leaf_rows || squares - explained <= PURE * squares {
-            return;
-        }
         let part = Part { rows, sums: &sums };
         let Growth { tried, leaf_rows, .. } = self.growth;
+        let is_small = height >= self.growth.height || rows.len() < 2 * leaf_rows;
+        if is_small || squares - explained <= PURE * squares {
+            return;
+        }
         if let Some(split) = self.search.best(self.sample, self.targets, &part, tried, leaf_rows) {
-            self.open.push(Open { gain: split.worth - explained, node, rows: range, split });
+            self.open.push(Open {
+                gain: split.worth - explained,
+                node,
+                rows: range,
+                height,
+                split,
+            });
         }
     }
 
     /// Splits a leaf into two.
-    fn split(&mut self, Open { node, rows: range, split, .. }: Open) {
+    fn split(&mut self, Open { node, rows: range, height, split, .. }: Open) {
         let column = self.sample.column(usize::from(split.column));
         let rows = &mut self.rows[range.clone()];
         self.greater.clear();
@@ -167,8 +182,8 @@ impl Growing<'_> {
         let Split { column, threshold, .. } = split;
         self.tree.nodes[node] = Node { column, threshold, child, rows };
         let middle = range.start + smaller;
-        self.add(range.start..middle);
-        self.add(middle..range.end);
+        self.add(range.start..middle, height + 1);
+        self.add(middle..range.end, height + 1);
     }
 }
 

@@ -34,7 +34,7 @@ def grown(columns=range(WIDTH), trees: int = TREES, leaves: int = 100, seed: int
     sample = Sample(
         pa.array(matrix[:, columns].T.ravel()), pa.array(labels(matrix).ravel()), len(matrix)
     )
-    return sample.randomized(trees, leaves, 3, 2, seed)
+    return sample.randomized(trees, leaves, 3, 255, 2, seed)
 
 
 def forest_of(trees: Trees, leaves: int | None = None) -> Forest:

@@ -117,12 +117,27 @@ def test_statistics_that_only_grow_are_not_used():
     assert looked_at == set(COLUMNS) - idle
 
 
-def test_labels_share_a_forest_if_that_costs_none_of_them_its_rows():
-    always, nearly, seldom = np.ones(1000, bool), np.arange(1000) >= 15, np.arange(1000) >= 300
-    assert shared([always, nearly, seldom, always, seldom]) == [[0, 1, 3], [2, 4]]
-    first, last = np.arange(1000) >= 30, np.arange(1000) < 970
+def test_labels_share_a_forest_unless_they_are_known_for_few_of_its_rows():
+    always, often, seldom = np.ones(1000, bool), np.arange(1000) >= 300, np.arange(1000) >= 600
+    assert shared([always, often, seldom, always, seldom]) == [[0, 1, 3], [2, 4]]
+    first, last = np.arange(1000) >= 510, np.arange(1000) < 490
     assert shared([first, last]) == [[0], [1]]
     assert shared([]) == []
+
+
+def test_an_unknown_label_teaches_nothing():
+    matrix, _ = noise(3000, 1)
+    yes = matrix[:, COLUMNS.index("last byte")] > 127
+    answers = np.column_stack([yes, yes]).astype(float)
+    answers[::3, 1] = np.nan
+    wrong = answers.copy()
+    wrong[::3, 1] = ~yes[::3]
+    both = [
+        ForestModel(trees=8).grow(matrix, labels).predict(matrix) for labels in (answers, wrong)
+    ]
+    right = [np.mean((scores[:, 1] >= 0.5) == yes) for scores in both]
+    assert right[0] > 0.95 > right[1]
+    assert abs(float(both[0][:, 1].mean() - yes.mean())) < 0.02
 
 
 def test_a_create_with_only_a_name_is_answered_by_the_name():

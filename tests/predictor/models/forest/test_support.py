@@ -70,7 +70,7 @@ def test_too_few_files_are_no_evidence(models: ForestModels) -> None:
 
 def test_unknown_values_are_not_counted() -> None:
     matrix = np.full((20, len(COLUMNS)), NULL, dtype=np.uint8)
-    support = Support.of(matrix, np.ones((20, 1), dtype=bool))
+    support = Support.of(matrix, np.ones((20, 1)))
     assert support.share("mode", NULL, 0) is None
     assert support.unseen(matrix[0]) == []
     assert NO_SUPPORT.unseen(matrix[0]) == []
@@ -89,7 +89,7 @@ def test_counts_are_stored_with_the_forest(models: ForestModels, tmp_path: Path)
 def test_forests_of_an_older_version_have_no_counts(models: ForestModels, tmp_path: Path) -> None:
     models.save(tmp_path)
     described = parts.read_json(tmp_path / "forest.json")
-    del described["support"]
+    del described["known"]
     parts.write_json(tmp_path / "forest.json", described)
     loaded = ForestModels.load(tmp_path, models, PARAMETERS, counts=False)
     found = evidence(loaded, name=b"inbox.lock", mode=0o600)
