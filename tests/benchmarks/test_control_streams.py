@@ -9,7 +9,7 @@ from benchmarks.control_streams import STEP, Stream, changed_at_noon
 from benchmarks.days import Day
 from birthmark.data.common.durations import SECOND
 from birthmark.features.history import shape
-from birthmark.predictor.control import UNKNOWN, Control, ControlSettings
+from birthmark.predictor.control import UNKNOWN, Controller, ControlSettings
 from tests.builders.lives import MONDAY, day_of_lives, files_of, names_of
 
 ROW = ("lock", "directory")
@@ -25,7 +25,7 @@ def stream(n: int = 4000, delay: int = SECOND) -> Stream:
 
 
 def served(played: Stream) -> np.ndarray:
-    return played.controlled(Control({ROW: played.static}, ControlSettings(patience=2000)))
+    return played.controlled(Controller(played.static, ControlSettings(patience=2000)))
 
 
 def test_an_outcome_moves_no_answer_before_it_is_known() -> None:
