@@ -13,10 +13,10 @@ from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.data.common.durations import SECOND
 from birthmark.features.history import shape
 from birthmark.features.history_scope import HistoryScope, mask_history
-from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.answers.operating_points import NEVER, says_yes
 from birthmark.predictor.control import UNKNOWN, Controller, Row, outcomes
-from birthmark.training.evaluate.cases import Labelled, labelled
+from birthmark.training.evaluate.cases import Labelled
 
 STEP = SECOND // 10
 """Interval of publishing thresholds, microseconds of the trace's time."""
@@ -78,11 +78,8 @@ class Stream:
         return self.scores >= in_force
 
 
-def streams(
-    model: TrainedModel, kind: str, day: Day, predicates: Mapping[str, Predicate]
-) -> list[Stream]:
-    """Return the streams of a day with and without history, scored by a kind of models."""
-    test = labelled(predicates, day.files, day.names, model.creates)
+def streams(model: TrainedModel, kind: str, test: Mapping[str, Labelled]) -> list[Stream]:
+    """Return the streams of a test with and without history, scored by a kind of models."""
     return [
         stream
         for scope in ASKED

@@ -28,11 +28,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from benchmarks.days import Day
 from birthmark.data.common.durations import SECOND
 from birthmark.data.lives import tables
-from birthmark.data.schema import OPERATIONS, filled
+from birthmark.data.schema import OPERATIONS, TIME, filled
 
 DAY = 86_400
 """Seconds of git that are a second of the trace."""
@@ -80,23 +81,24 @@ class Commit:
     changes: list[Change] = field(default_factory=list)
 
 
-def read_history(repository: Path, until: int | None = None) -> Day:
-    """Return the files and names of a repository, as observed until a time of the trace."""
-    return Day(repository.name, *tables(operations(repository, until)))
+def observed(name: str, history: Iterable[pa.RecordBatch], until: int | None = None) -> Day:
+    """Return the files and names that operations show until a time (microseconds; None: all)."""
+    if until is not None:
+        last = pa.scalar(until, TIME)
+        history = (batch.filter(pc.less_equal(batch["time"], last)) for batch in history)
+    return Day(name, *tables(history))
 
 
-def operations(repository: Path, until: int | None = None) -> Iterator[pa.RecordBatch]:
+def operations(repository: Path) -> Iterator[pa.RecordBatch]:
     """Yield a repository's history as batches of ``data.schema.OPERATIONS``.
 
-    ``repository`` is a work tree or a git directory. The trace ends before the first commit after
-    ``until`` (microseconds; None: after the last commit). Memory is bounded by the authors, the
-    paths of a tree, and the changes of a commit. Raises ``ValueError`` if git cannot read the
-    repository, or contents are missing, as in a partial clone.
+    ``repository`` is a work tree or a git directory. Memory is bounded by the authors, the paths of
+    a tree, and the changes of a commit. Raises ``ValueError`` if git cannot read the repository, or
+    contents are missing, as in a partial clone.
     """
     with _sizes(repository) as size:
         tree = _Tree(size)
-        history = commits(repository)
-        rows = (row for commit in _until(history, until) for row in tree.operations(commit))
+        rows = (row for commit in commits(repository) for row in tree.operations(commit))
         while some := list(islice(rows, _ROWS)):
             names = sorted(set().union(*some))
             schema = pa.schema([OPERATIONS.field(name) for name in names])
@@ -127,13 +129,6 @@ def _change(token: bytes, paths: Iterator[bytes]) -> Change:
     source = next(paths)
     path = next(paths) if letter[:1] in b"RC" else source
     return Change(letter[:1], mode, (old, new), source, path)
-
-
-def _until(history: Iterable[Commit], until: int | None) -> Iterator[Commit]:
-    for commit in history:
-        if until is not None and commit.time * SECOND // DAY > until:
-            return
-        yield commit
 
 
 class _Tree:

@@ -1,32 +1,50 @@
 """Whether the control of thresholds keeps the bound at every time, on streams with drift.
 
     python -m benchmarks.streams [--streams 1000] [--seed 1] [--json OUT]
+    python -m benchmarks.streams --repositories REPOSITORY...
+    python -m benchmarks.streams --train DAY... --test DAY...
 
-Simulated streams (``benchmarks.streams_simulated``) are played as in ``benchmarks.control``, each
-under a controller of its own. Three sources of answers are compared: the controller (served), the
-calibrated threshold, which never moves, and the best static threshold in hindsight. A stream is
-above the bound if an anytime-valid test shows it at any time (``benchmarks.streams_bound``). True
-positives are a share of those of the best threshold.
+Streams are played as in ``benchmarks.control``, each under a controller of its own. They are
+
+- simulated (``benchmarks.streams_simulated``);
+- or the later half of the births of git repositories (``benchmarks.git_history``), for models that
+  learned from what was seen of the repository until then;
+- or days at whose noon every user's programs change (``benchmarks.control_streams``).
+
+Three sources of answers are compared: the controller (served), the calibrated threshold, which
+never moves, and the best static threshold in hindsight. A stream is above the bound if an
+anytime-valid test shows it at any time (``benchmarks.streams_bound``). True positives are a share
+of those of the best threshold. Streams in which none of the three ever says yes are left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.control import say
+from benchmarks.control import PREDICATES, say, trained
 from benchmarks.control_played import WHO, Played, play
+from benchmarks.control_streams import Stream, changed_at_noon, streams
+from benchmarks.days import Day, labelled_since, read_days
+from benchmarks.git_history import UNKNOWN, observed, operations
 from benchmarks.streams_bound import first_above
 from benchmarks.streams_simulated import BIRTHS, DRIFTS, simulated
+from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.control import ControlSettings
+from birthmark.training.evaluate.cases import labelled
+
+OF_GIT = {key: each for key, each in PREDICATES.items() if key not in UNKNOWN}
+"""The predicates that a git history can answer."""
 
 CAN_BE_ABOVE = WHO[:2]
 """Sources of answers that know no outcomes in advance."""
@@ -50,17 +68,42 @@ def row(played: Played, kind: str, bound: float) -> dict[str, Any]:
     return {"kind": kind, "predicate": predicate, "scope": scope, "n": n} | figures
 
 
-def simulated_rows(count: int, seed: int, bound: float, births: int) -> list[dict[str, Any]]:
-    """Return the rows of ``count`` simulated streams, the kinds of drift in turns."""
-    rows, settings = [], ControlSettings(bound)
-    for index in range(count):
-        number, place = divmod(index, len(DRIFTS))
-        kind = list(DRIFTS)[place]
-        stream = simulated(kind, number, seed, bound, births)
-        rows += [row(played, kind, bound) for played in play([stream], settings)]
-        if index % 100 == 99:
-            say(f"{index + 1:,} streams")
+def simulated_rows(
+    count: int, seed: int, births: int, settings: ControlSettings
+) -> list[dict[str, Any]]:
+    """Return the rows of ``count`` simulated streams, divided among the kinds of drift."""
+    rows = []
+    for place, kind in enumerate(DRIFTS):
+        numbers = range(len(range(place, count, len(DRIFTS))))
+        found = [simulated(kind, number, seed, settings.bound, births) for number in numbers]
+        rows += _rows(found, kind, settings)
     return rows
+
+
+def repository_rows(path: Path, kind: str, settings: ControlSettings) -> list[dict[str, Any]]:
+    """Return the rows of a git repository's later half."""
+    history = list(operations(path))
+    whole = observed(path.name, history)
+    half = int(np.median(births(whole.files)["born"].cast(pa.int64()).to_numpy()))
+    before = observed(f"{path.name}, the earlier half", history, half)
+    model = trained([before], kind, settings.bound, OF_GIT)
+    found = streams(model, kind, labelled_since(whole, OF_GIT, half + 1))
+    return _rows(found, path.name, settings)
+
+
+def noon_rows(
+    model: TrainedModel, day: Day, kind: str, seed: int, settings: ControlSettings
+) -> list[dict[str, Any]]:
+    """Return the rows of a day at whose noon programs change."""
+    changed, _ = changed_at_noon(day, seed)
+    test = labelled(PREDICATES, changed.files, changed.names, model.creates)
+    return _rows(streams(model, kind, test), day.name, settings)
+
+
+def _rows(found: Sequence[Stream], name: str, settings: ControlSettings) -> list[dict[str, Any]]:
+    say(f"playing {name}")
+    played = (each for each in play(found, settings) if any(a.any() for a in each.answers.values()))
+    return [row(each, name, settings.bound) for each in played]
 
 
 def table(rows: Sequence[dict[str, Any]], title: str) -> Table:
@@ -86,19 +129,47 @@ def _cells(rows: Sequence[dict[str, Any]]) -> Iterable[str]:
         yield f"{share:.2f}"
 
 
-def main() -> None:
-    """Run from the command line."""
+def arguments() -> argparse.Namespace:
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--streams", type=int, default=1000, help="number of simulated streams")
     parser.add_argument("--births", type=int, default=BIRTHS, help="of each simulated stream")
+    parser.add_argument("--repositories", type=Path, nargs="+", metavar="REPOSITORY")
+    parser.add_argument("--train", type=Path, nargs="+", default=[], metavar="DAY")
+    parser.add_argument("--test", type=Path, nargs="+", default=[], metavar="DAY")
+    parser.add_argument("--kind", default="forest", help="of the models")
     parser.add_argument("--bound", type=float, default=0.01, help="false positives, share of files")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="OUT")
     asked = parser.parse_args()
-    rows = simulated_rows(asked.streams, asked.seed, asked.bound, asked.births)
-    Console(width=120).print(table(rows, "simulated streams"))
+    if bool(asked.train) != bool(asked.test):
+        parser.error("expected --train and --test together")
+    return asked
+
+
+def main() -> None:
+    """Run from the command line."""
+    asked = arguments()
+    settings = ControlSettings(asked.bound)
+    if asked.repositories:
+        title, rows = "git repositories, later half", []
+        for path in asked.repositories:
+            rows += repository_rows(path, asked.kind, settings)
+    elif asked.train:
+        title, rows = "days at whose noon programs change", []
+        with tempfile.TemporaryDirectory() as name:
+            days = read_days([*asked.train, *asked.test], Path(name))
+        learned, later = days[: len(asked.train)], days[len(asked.train) :]
+        model = trained(learned, asked.kind, asked.bound)
+        for day in later:
+            rows += noon_rows(model, day, asked.kind, asked.seed, settings)
+            model.follow(day.files, day.names)
+    else:
+        title = "simulated streams"
+        rows = simulated_rows(asked.streams, asked.seed, asked.births, settings)
+    Console(width=120).print(table(rows, title))
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n")
 

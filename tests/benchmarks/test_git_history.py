@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,47 +8,29 @@ import pyarrow as pa
 import pytest
 
 from benchmarks import git_history
-from benchmarks.git_history import DAY, UNKNOWN, operations, read_history
+from benchmarks.days import Day
+from benchmarks.git_history import DAY, UNKNOWN, observed, operations
 from birthmark.data.common.durations import SECOND
 from birthmark.predictor import BUILT_IN, births
+from tests.builders.repositories import START, commit, drop, git, import_into, put
 
-START = 1_000_000_000
 ODD = (b"a\nb", b"\n:100644", b":100644 x", b'"quoted"\t', b"\xff\xfe", b" -rf", b"n" * 300)
-
-
-def git(folder: Path, *arguments: str, given: bytes = b"") -> str:
-    command = ["git", "-C", str(folder), *arguments]
-    return subprocess.run(command, input=given, check=True, capture_output=True).stdout.decode()
-
-
-def quoted(path: bytes) -> bytes:
-    return b'"%s"' % b"".join(b"\\%03o" % byte for byte in path)
-
-
-def put(path: bytes, content: bytes, mode: bytes = b"100644") -> bytes:
-    return b"M %s inline %s\ndata %d\n%s\n" % (mode, quoted(path), len(content), content)
-
-
-def drop(path: bytes) -> bytes:
-    return b"D %s\n" % quoted(path)
-
-
-def commit(day: float, *changes: bytes, author: bytes = b"a@b", more: bytes = b"") -> bytes:
-    who = b"x <%s> %d +0000" % (author, START + round(day * DAY))
-    head = b"commit refs/heads/main\nauthor %s\ncommitter %s\ndata 0\n" % (who, who)
-    return head + more + b"".join(changes) + b"\n"
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", "-b", "main", "project")
+    import_into(tmp_path / "project")
     return tmp_path / "project"
+
+
+def history(repository: Path, until: int | None = None) -> Day:
+    return observed("project", operations(repository), until)
 
 
 def lives(repository: Path, *commits: bytes, until: int | None = None) -> list[dict[str, Any]]:
     """Return the files of a history in the order of their birth."""
-    git(repository, "fast-import", "--quiet", "--force", given=b"".join(commits))
-    files = births(read_history(repository, until).files)
+    import_into(repository, *commits)
+    files = births(history(repository, until).files)
     return files.sort_by([("born", "ascending")]).to_pylist()
 
 
@@ -77,7 +58,7 @@ def test_a_file_is_born_is_rewritten_and_dies(repository: Path) -> None:
 def test_predicates_hold_of_days_and_those_on_reads_are_unknown(repository: Path) -> None:
     born = [put(b"%d" % day, b"x") for day in range(1, 9)]
     lives(repository, commit(0, *born), *(commit(d + 0.5, drop(b"%d" % d)) for d in range(1, 9)))
-    files = births(read_history(repository).files)
+    files = births(history(repository).files)
     short = BUILT_IN["lifespan<=5"].evaluate(files).to_pylist()
     names = files["name"].to_pylist()
     assert {name for name, gone in zip(names, short, strict=True) if gone} == {*b"1 2 3 4".split()}
@@ -104,7 +85,7 @@ def test_a_renamed_file_lives_on_and_its_name_does_not(repository: Path) -> None
     (life,) = found
     assert life["name"] == b"old"
     assert (life["died"] - life["born"]) > timedelta(seconds=1.9)
-    names = births(read_history(repository).names).to_pylist()
+    names = births(history(repository).names).to_pylist()
     assert [(name["name"], name["how_died"]) for name in names] == [
         (b"old", "rename"),
         (b"new", "remove"),
@@ -155,13 +136,13 @@ def test_submodules_are_left_out_and_links_are_no_files(repository: Path) -> Non
 
 
 def test_the_trace_ends_where_it_is_asked_to_end(repository: Path) -> None:
-    history = commit(0, put(b"a", b"1")), commit(5, drop(b"a"), put(b"b", b"2"))
+    both = commit(0, put(b"a", b"1")), commit(5, drop(b"a"), put(b"b", b"2"))
     until = round((START / DAY + 1) * SECOND)
-    (life,) = lives(repository, *history, until=until)
+    (life,) = lives(repository, *both, until=until)
     assert not life["death_seen"]
 
 
-def test_a_clock_that_goes_back_orders_nothing_anew(repository: Path) -> None:
+def test_a_clock_that_goes_back_changes_no_order(repository: Path) -> None:
     found = lives(
         repository,
         commit(9, put(b"a", b"1")),
@@ -181,7 +162,7 @@ def test_a_repository_without_its_contents_is_refused(repository: Path) -> None:
     made = git(repository, *who, "commit-tree", tree).strip()
     git(repository, "update-ref", "refs/heads/main", made)
     with pytest.raises(ValueError, match=r"2{40} is missing"):
-        read_history(repository)
+        history(repository)
 
 
 def test_batches_do_not_change_what_is_read(
@@ -200,4 +181,4 @@ def test_batches_do_not_change_what_is_read(
 
 def test_what_is_no_repository_is_refused_with_gits_message(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a git repository"):
-        read_history(tmp_path)
+        history(tmp_path)
