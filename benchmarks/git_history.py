@@ -99,18 +99,20 @@ def operations(repository: Path) -> Iterator[pa.RecordBatch]:
     with _sizes(repository) as size:
         tree = _Tree(size)
         rows = (row for commit in commits(repository) for row in tree.operations(commit))
-        while some := list(islice(rows, _ROWS)):
-            names = sorted(set().union(*some))
-            schema = pa.schema([OPERATIONS.field(name) for name in names])
-            yield filled(pa.RecordBatch.from_pylist(some, schema), OPERATIONS)
+        while batch := list(islice(rows, _ROWS)):
+            columns = sorted(set().union(*batch))
+            schema = pa.schema([OPERATIONS.field(name) for name in columns])
+            yield filled(pa.RecordBatch.from_pylist(batch, schema), OPERATIONS)
 
 
 def commits(repository: Path) -> Iterator[Commit]:
     """Yield the commits of the checked-out branch, the oldest first."""
-    shown = ("--first-parent", "--diff-merges=first-parent", "--raw", "--no-abbrev", "-z", "-M")
-    asked = ("log", "--reverse", "--no-show-signature", *shown, "--format=%ct %ae")
+    # the user's settings must not change the form of the output, or leave the first commit out
+    settings = ("-c", "log.showRoot=true", "-c", "log.showSignature=false")
+    merges = ("--first-parent", "--diff-merges=first-parent")
+    form = ("--raw", "--no-abbrev", "--no-relative", "-z", "-M", "--format=%ct %ae")
     commit = None
-    with _git(repository, *asked) as git:
+    with _git(repository, *settings, "log", "--reverse", *merges, *form) as git:
         tokens = _split(git.stdout)
         for token in (token.removeprefix(b"\n") for token in tokens):
             if commit and token.startswith(b":"):
@@ -140,7 +142,7 @@ class _Tree:
         self._directories = {b"": b"top"}
         self._entries: Counter[bytes] = Counter()
         self._uids: dict[bytes, int] = {}
-        self._time = self._made = 0
+        self._time = self._last_handle = 0
 
     def operations(self, commit: Commit) -> Iterator[Row]:
         """Yield the operations that a commit comes to, in an order in which they are possible."""
@@ -152,11 +154,11 @@ class _Tree:
             yield {**_CALL, **row, **times, "uid": uid, "owner": uid}
 
     def _changed(self, changes: list[Change]) -> Iterator[Row]:
-        renamed = [change for change in changes if self._can_rename(change)]
+        renames = {change.path for change in changes if self._can_rename(change)}
         for change in changes:
-            if change.letter in b"DTR" and change not in renamed:
+            if change.letter in b"DTR" and change.path not in renames:
                 yield from self._remove(change.source)
-        for change in renamed:
+        for change in (change for change in changes if change.path in renames):
             yield from self._rename(change.source, change.path)
         for change in changes:
             if change.mode[:3] in _KINDS:
@@ -174,8 +176,8 @@ class _Tree:
 
     def _rename(self, source: bytes, path: bytes) -> Iterator[Row]:
         yield from self._enter(path)
-        there = self._place(path)
-        yield {"op": "rename", **self._place(source), "fh2": there["fh"], "name2": there["name"]}
+        target = self._place(path)
+        yield {"op": "rename", **self._place(source), "fh2": target["fh"], "name2": target["name"]}
         self._files[path] = self._files.pop(source)
         yield from self._leave(source)
 
@@ -184,8 +186,9 @@ class _Tree:
         if change.path not in self._files:
             yield from self._enter(change.path)
             handle = self._files[change.path] = self._handle()
-            made = {"new_fh": handle, "ftype": ftype, "set_mode": int(change.mode, 8) & 0o7777}
-            yield {"op": op, **self._place(change.path), **made}
+            mode = int(change.mode, 8) & 0o7777
+            place = self._place(change.path)
+            yield {"op": op, **place, "new_fh": handle, "ftype": ftype, "set_mode": mode}
         if change.blobs[0] != change.blobs[1] and op == "create":
             size = self._size(change.blobs[1])
             content = {"fh": self._files[change.path], "ftype": ftype, "size": size}
@@ -219,8 +222,8 @@ class _Tree:
         return {"fh": self._directories[directory], "name": name}
 
     def _handle(self) -> bytes:
-        self._made += 1
-        return b"%d" % self._made
+        self._last_handle += 1
+        return b"%d" % self._last_handle
 
 
 def _above(path: bytes) -> list[bytes]:

@@ -75,8 +75,8 @@ def simulated_rows(
     rows = []
     for place, kind in enumerate(DRIFTS):
         numbers = range(len(range(place, count, len(DRIFTS))))
-        found = [simulated(kind, number, seed, settings.bound, births) for number in numbers]
-        rows += _rows(found, kind, settings)
+        of_kind = [simulated(kind, number, seed, settings.bound, births) for number in numbers]
+        rows += _rows(of_kind, kind, settings)
     return rows
 
 
@@ -87,8 +87,8 @@ def repository_rows(path: Path, kind: str, settings: ControlSettings) -> list[di
     half = int(np.median(births(whole.files)["born"].cast(pa.int64()).to_numpy()))
     before = observed(f"{path.name}, the earlier half", history, half)
     model = trained([before], kind, settings.bound, OF_GIT)
-    found = streams(model, kind, labelled_since(whole, OF_GIT, half + 1))
-    return _rows(found, path.name, settings)
+    test = labelled_since(whole, OF_GIT, half + 1)
+    return _rows(streams(model, kind, test), path.name, settings)
 
 
 def noon_rows(
@@ -100,10 +100,13 @@ def noon_rows(
     return _rows(streams(model, kind, test), day.name, settings)
 
 
-def _rows(found: Sequence[Stream], name: str, settings: ControlSettings) -> list[dict[str, Any]]:
-    say(f"playing {name}")
-    played = (each for each in play(found, settings) if any(a.any() for a in each.answers.values()))
-    return [row(each, name, settings.bound) for each in played]
+def _rows(batch: Sequence[Stream], kind: str, settings: ControlSettings) -> list[dict[str, Any]]:
+    say(f"playing {kind}")
+    return [
+        row(played, kind, settings.bound)
+        for played in play(batch, settings)
+        if any(answers.any() for answers in played.answers.values())
+    ]
 
 
 def table(rows: Sequence[dict[str, Any]], title: str) -> Table:

@@ -126,6 +126,16 @@ def test_a_merge_is_one_commit_of_the_branch(repository: Path) -> None:
     assert found[0]["writes"] == 2
 
 
+def test_settings_of_the_user_change_nothing(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = repository.parent / "gitconfig"
+    settings.write_text("[log]\nshowRoot = false\nshowSignature = true\n[diff]\nrelative = true\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    (life,) = lives(repository, commit(0, put(b"a", b"1")))
+    assert life["name"] == b"a"
+
+
 def test_submodules_are_left_out_and_links_are_no_files(repository: Path) -> None:
     module = b"M 160000 %s module\n" % (b"1" * 40)
     link = put(b"link", b"target", b"120000")
