@@ -35,15 +35,14 @@ from benchmarks.control_streams import ASKED, streams
 from benchmarks.days import Day, Known, labelled_since, read_days
 from benchmarks.git_history import observed, operations
 from benchmarks.streams import OF_GIT
+from birthmark.data.common.arrays import Ints
 from birthmark.data.common.durations import SECOND
+from birthmark.data.schema import LAST_US
 from birthmark.predictor import TrainedModel, births
 from birthmark.training.evaluate.cases import Labelled, labelled
 
-LEARNED, TESTED = 1000, 500
-"""Births that a model of a repository learns from, and that it is tested on."""
-
-STARTS = (0.7, 0.9)
-"""Beginnings of a repository's tests, as shares of its births."""
+LEARNED, TESTED, STARTS = 1000, 500, (0.7, 0.9)
+"""Of a repository: births learned, births tested, and where tests begin, as shares of births."""
 
 AGES = (0, 30, 91, 365, 730, 1461, 2922)
 """Ages of a repository's models at the beginning of a test, in days."""
@@ -77,15 +76,19 @@ def figures(
 
 
 def day_rows(days: Sequence[Day], kind: str, bound: float) -> list[dict[str, Any]]:
-    """Return the rows of days, each tested on models that learned from one earlier day."""
+    """Return the rows of days, each a test of models that learned from one earlier day.
+
+    Models learn from the last births of a day, as many as the day with the fewest has.
+    """
     known, rows, models = Known(), [], list[TrainedModel]()
+    fewest = min(len(births(day.files)) for day in days)
     for day in days:
         test = labelled(PREDICATES, day.files, day.names, known)
         for age, model in enumerate(reversed(models), 1):
             about = {"test": day.name, "age": age}
             rows += [about | found for found in figures(model, kind, bound, test)]
         if day is not days[-1]:
-            models.append(trained([day], kind, bound))
+            models.append(trained([_from(day, _times(day)[-fewest])], kind, bound))
     return rows
 
 
@@ -93,29 +96,37 @@ def repository_rows(path: Path, kind: str, bound: float) -> list[dict[str, Any]]
     """Return the rows of a repository; none for ages at which it had too few births."""
     history = list(operations(path))
     whole = observed(path.name, history)
-    born = np.sort(births(whole.files)["born"].cast(pa.int64()).to_numpy())
+    born = _times(whole)
     rows = []
     for share in STARTS:
         first = int(share * len(born))
         start, end = born[first], born[min(first + TESTED, len(born)) - 1]
-        until = Day(path.name, *(_born(t, 0, end) for t in (whole.files, whole.names)))
-        test = labelled_since(until, OF_GIT, start)
+        test = labelled_since(_from(whole, 0, end), OF_GIT, start)
         for age in AGES:
             last = int(np.searchsorted(born, start - age * SECOND))
             if last < LEARNED:
                 break
-            seen = observed(f"{path.name} {age} days before", history, int(born[last] - 1))
-            lives = (_born(t, born[last - LEARNED], born[last]) for t in (seen.files, seen.names))
-            model = trained([Day(seen.name, *lives)], kind, bound, OF_GIT)
+            day = observed(f"{path.name} {age} days before", history, int(born[last] - 1))
+            model = trained([_from(day, born[last - LEARNED])], kind, bound, OF_GIT)
             about = {"test": f"{path.name} {share}", "age": age}
             rows += [about | found for found in figures(model, kind, bound, test)]
     return rows
 
 
-def _born(lives: pa.Table, since: int, until: int) -> pa.Table:
-    born = births(lives)
-    times = born["born"].cast(pa.int64()).to_numpy()
-    return born.filter(pa.array((times >= since) & (times <= until)))
+def _times(day: Day) -> Ints:
+    """Return the times of the births of files, ascending."""
+    return np.sort(births(day.files)["born"].cast(pa.int64()).to_numpy())
+
+
+def _from(day: Day, since: int, until: int = LAST_US) -> Day:
+    """Return the births of a day between two times, both included."""
+
+    def within(lives: pa.Table) -> pa.Table:
+        rows = births(lives)
+        times = rows["born"].cast(pa.int64()).to_numpy()
+        return rows.filter(pa.array((times >= since) & (times <= until)))
+
+    return Day(day.name, within(day.files), within(day.names))
 
 
 def summary(rows: Sequence[dict[str, Any]], scope: str) -> list[dict[str, Any]]:

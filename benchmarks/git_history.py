@@ -10,8 +10,7 @@ traces (``data.lives``), with real names, modes, authors and sizes over decades.
 - **The user** is the author's e-mail address, numbered by its first commit.
 - **A write** is one new content, of its whole size. A rename that git detects continues a life.
 - **Reads** are not in git: the predicates of ``UNKNOWN`` are unknown.
-
-Submodules are left out, because their files are in other repositories.
+- **Submodules** are left out, because their files are in other repositories.
 """
 
 from __future__ import annotations
@@ -192,10 +191,8 @@ class _Tree:
         if change.blobs[0] != change.blobs[1] and op == "create":
             size = self._size(change.blobs[1])
             content = {"fh": self._files[change.path], "ftype": ftype, "size": size}
-            if size:
-                yield {"op": "write", **content, "reply_count": min(size, 0xFFFF_FFFF)}
-            else:
-                yield {"op": "setattr", **content, "set_size": 0}
+            call = "write" if size else "setattr"
+            yield {"op": call, **content, "reply_count": min(size, 0xFFFF_FFFF)}
 
     def _enter(self, path: bytes) -> Iterator[Row]:
         """Make the directories above a new path."""
@@ -261,15 +258,10 @@ def _git(repository: Path, *arguments: str) -> Iterator[Any]:
     """Run git on a repository, and end it; raise ``ValueError`` with its message if it failed."""
     command = ["git", "-C", str(repository), *arguments]
     environment = {**os.environ, "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+    pipe = subprocess.PIPE
     with (
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=environment,
-        ) as git,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment) as git,
     ):
         try:
             yield git

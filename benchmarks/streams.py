@@ -157,9 +157,8 @@ def main() -> None:
     asked = arguments()
     settings = ControlSettings(asked.bound)
     if asked.repositories:
-        title, rows = "git repositories, later half", []
-        for path in asked.repositories:
-            rows += repository_rows(path, asked.kind, settings)
+        title, paths = "git repositories, later half", asked.repositories
+        rows = [each for path in paths for each in repository_rows(path, asked.kind, settings)]
     elif asked.train:
         title, rows = "days at whose noon programs change", []
         with tempfile.TemporaryDirectory() as name:

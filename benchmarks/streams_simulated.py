@@ -24,11 +24,8 @@ BIRTHS = 20_000
 WARM = 0.2
 """The share of a stream that passes before drift may begin."""
 
-PER_STEP = 10
-"""Births between two publications of thresholds, on average."""
-
-BURST = 100
-"""Mean number of births of a burst, which all come before any outcome of theirs."""
+PER_STEP, BURST = 10, 100
+"""Births of a step, on average, and of a burst, which all come before any outcome of theirs."""
 
 Random = np.random.Generator
 

@@ -6,26 +6,42 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
 import pytest
 
-from benchmarks import aging
+from benchmarks import aging, control
 from benchmarks.aging_plot import age_in_words
 from benchmarks.days import Day
+from birthmark.predictor import TrainedModel, births
 from tests.builders.lives import MONDAY, day_of_lives, files_of, names_of
 from tests.builders.repositories import project
 
 Rows = list[dict[str, Any]]
 
 
-def days(count: int) -> list[Day]:
-    made = (day_of_lives(MONDAY + timedelta(days=number), 60) for number in range(count))
-    return [Day(f"day {n}", files_of(*rows), names_of(*rows)) for n, rows in enumerate(made)]
+def days(*each: int) -> list[Day]:
+    """Return days, each with so many files of three kinds."""
+    lives = [day_of_lives(MONDAY + timedelta(days=n), many) for n, many in enumerate(each)]
+    return [Day(f"day {n}", files_of(*rows), names_of(*rows)) for n, rows in enumerate(lives)]
 
 
 def test_a_day_is_tested_on_models_of_each_earlier_day() -> None:
-    rows = aging.day_rows(days(3), "rules", 0.05)
+    rows = aging.day_rows(days(60, 60, 60), "rules", 0.05)
     assert {(row["test"], row["age"]) for row in rows} == {("day 1", 1), ("day 2", 1), ("day 2", 2)}
     assert {row["scope"] for row in rows} == {"directory", "nothing"}
+
+
+def test_models_of_days_learn_from_as_many_births(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: list[Day] = []
+
+    def trained(days: list[Day], *_: Any) -> TrainedModel:
+        learned.extend(days)
+        return control.trained(days, "rules", 0.05)
+
+    monkeypatch.setattr(aging, "trained", trained)
+    aging.day_rows(days(60, 20, 40), "rules", 0.05)
+    assert [len(births(day.files)) for day in learned] == [60, 60]
+    assert pc.min(learned[0].files["born"]).as_py() > MONDAY + timedelta(minutes=50)
 
 
 def test_models_of_a_repository_answer_the_same_births_at_each_age(

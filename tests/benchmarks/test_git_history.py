@@ -44,6 +44,7 @@ def test_a_file_is_born_is_rewritten_and_dies(repository: Path) -> None:
         commit(0, put(b"src/run", b"12345", b"100755"), put(b"empty", b"")),
         commit(2, put(b"src/run", b"1234567"), author=b"c@d"),
         commit(9, put(b"new", b"1"), author=b"c@d"),
+        commit(10, put(b"new", b""), author=b"c@d"),
         commit(40, drop(b"src/run")),
     )
     empty, run, new = sorted(found, key=lambda life: life["name"] != b"empty")
@@ -53,6 +54,7 @@ def test_a_file_is_born_is_rewritten_and_dies(repository: Path) -> None:
     assert abs(run["died"] - run["born"] - timedelta(seconds=40)) < timedelta(milliseconds=1)
     assert (empty["max_size"], empty["writes"], empty["dir_name"]) == (0, 0, None)
     assert (empty["death_seen"], new["uid"]) == (False, 1)
+    assert (new["max_size"], new["last_size"], new["writes"]) == (1, 0, 1)
 
 
 def test_predicates_hold_of_days_and_those_on_reads_are_unknown(repository: Path) -> None:
@@ -158,7 +160,7 @@ def test_a_clock_that_goes_back_changes_no_order(repository: Path) -> None:
         commit(9, put(b"a", b"1")),
         commit(-20_000, put(b"b", b"1")),
         commit(10, drop(b"b")),
-        commit(10_000_000, put(b"c", b"1")),
+        commit(10**13, put(b"c", b"1")),
     )
     assert [life["name"] for life in found] == [b"a", b"b", b"c"]
     assert all(life["died"] is None or life["died"] > life["born"] for life in found)
