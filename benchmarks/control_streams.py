@@ -62,7 +62,6 @@ class Stream:
 
     def controlled(self, control: Control) -> Bools:
         """Return the answers as served while ``control`` learns the outcomes as they come."""
-        predicate, scope = self.row
         controller = control.controllers[self.row]
         arrival = np.argsort(self.known_at, kind="stable")
         arrival = arrival[self.known_at[arrival] != UNKNOWN]
@@ -71,10 +70,12 @@ class Stream:
         known = np.searchsorted(self.known_at[arrival], ends)
         in_force = np.zeros(len(self.born))
         for step in range(len(ends) - 1):
-            threshold = controller.threshold
-            in_force[asked[step] : asked[step + 1]] = NEVER if threshold is None else threshold
-            own = arrival[known[step] : known[step + 1]]
-            control.observe(predicate, scope, self.scores[own], in_force[own], self.counted[own])
+            new, own = slice(*asked[step : step + 2]), arrival[slice(*known[step : step + 2])]
+            if new.start < new.stop:
+                threshold = controller.threshold
+                in_force[new] = NEVER if threshold is None else threshold
+                controller.expect(self.scores[new], in_force[new])
+            controller.observe(self.scores[own], in_force[own], self.counted[own])
         return self.scores >= in_force
 
 
