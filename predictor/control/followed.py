@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
+from birthmark.data.common.durations import DAY
 from birthmark.data.schema import TIME, filled
 from birthmark.features.creates import CREATES
 from birthmark.features.history_scope import (
@@ -51,9 +52,10 @@ _USE_OF = {"file": ("max_size", "writes"), "name": ("file_max_size", "file_write
 class FollowedControl:
     """Moves the thresholds of ``models`` by the outcomes of the files of one server.
 
-    ``predicates`` are those of the models, by key. Outcomes up to ``counted_until`` (microseconds
-    since the epoch), which ``control`` counted before, are not counted again. At most ``most``
-    births have pending outcomes; ``left_out`` counts the others.
+    ``predicates`` are those of the models, by key. Outcomes of the day up to ``counted_until``
+    (microseconds since the epoch), which ``control`` counted before, are not counted again; those
+    of earlier days are, as the clock must have been set back. At most ``most`` births have pending
+    outcomes; ``left_out`` counts the others.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class FollowedControl:
         most: int = MOST_OPEN,
     ) -> None:
         self.control, self.counted_until, self.left_out = control, counted_until, 0
+        self._before = counted_until
         self._most, self._chance = most, np.random.default_rng(0)
         self.models = models
         self._rows: dict[Row, None] = {}
@@ -155,7 +158,8 @@ class FollowedControl:
     def count(self, clock: int) -> None:
         """Count the outcomes due at ``clock``, in the order of birth, predicate by predicate.
 
-        ``clock`` is in microseconds since the epoch; no earlier outcomes follow.
+        ``clock`` is in microseconds since the epoch (0 before any traffic); no earlier outcomes
+        follow.
         """
         for subject, by_age in self._by_age.items():
             pending = self._open[subject]
@@ -166,7 +170,7 @@ class FollowedControl:
                         self._count(births, subject, age, predicates, due)
             while pending and pending[0].is_done():
                 pending.popleft()
-        self.counted_until = max(clock, self.counted_until)
+        self.counted_until = clock or self.counted_until
 
     def _count(
         self,
@@ -176,7 +180,8 @@ class FollowedControl:
         predicates: Mapping[str, Predicate],
         due: Bools,
     ) -> None:
-        lives, before = births.at_age(age, subject), births.born + age <= self.counted_until
+        lives, since = births.at_age(age, subject), self._before - births.born - age
+        before = (since >= 0) & (since < DAY)
         for key, predicate in predicates.items():
             answers = predicate.evaluate(lives)
             known = answers.is_valid().to_numpy(zero_copy_only=False) & ~before

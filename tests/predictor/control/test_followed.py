@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from birthmark.data import lives
+from birthmark.data.common.durations import DAY
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
 from birthmark.features.history_scope import HISTORY_SCOPES, mask_history
@@ -163,3 +164,24 @@ def test_of_more_births_than_there_is_room_for_some_are_left_out_at_random(
     counted, every = (each.control.controllers[row].ledger.outcomes for each in (some, whole))
     assert 100 < counted < 0.8 * every
     assert some.left_out > every - counted
+
+
+def test_after_a_stepped_clock_outcomes_are_counted_as_before(
+    model: TrainedModel, operations: pa.Table, whole: FollowedControl
+) -> None:
+    """A day and more ahead of the traffic, a saved time was never reached by it."""
+    row: Row = "lifespan<=1", "directory"
+    last = pc.max(operations["time"]).value
+    found = followed(model, operations, last + 2 * DAY)
+    assert found.control.controllers[row].ledger == whole.control.controllers[row].ledger
+    assert found.counted_until == last
+    assert followed(model, operations, last).control.controllers[row].ledger.outcomes == 0
+
+
+def test_pending_answers_are_those_without_an_outcome(
+    model: TrainedModel, operations: pa.Table, whole: FollowedControl
+) -> None:
+    pending = whole.control.controllers["lifespan<=1", "nothing"].pending
+    short = followed(model, operations.slice(0, STEP)).control.controllers["lifespan<=1", "nothing"]
+    assert 0 <= pending < 400
+    assert short.pending + short.ledger.outcomes > 100
