@@ -34,7 +34,7 @@ _PRECISION = 1e-6
 
 @dataclass
 class Ledger:
-    """The ``false_positives`` among ``outcomes``, of which a share ``bound`` may be false."""
+    """The ``false_positives`` among ``outcomes``, for a ``bound`` on their share."""
 
     bound: float
     outcomes: float = 0
