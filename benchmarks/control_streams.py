@@ -73,8 +73,9 @@ class Stream:
         for begin, end, until in zip(first, [*first[1:], len(self.born)], known, strict=True):
             own, counted = arrival[counted:until], until
             controller.observe(self.scores[own], in_force[own], self.counted[own])
-            if controller.threshold is not None:
-                in_force[begin:end] = controller.threshold
+            if (threshold := controller.threshold) is not None:
+                in_force[begin:end] = threshold
+            controller.expect(self.scores[begin:end], in_force[begin:end])
         return self.scores >= in_force
 
 

@@ -33,7 +33,7 @@ def test_each_kind_has_its_share_of_streams_and_a_row_of_the_table(
 
 
 def test_a_controller_that_moves_is_above_the_bound_in_fewer_streams() -> None:
-    settings = ControlSettings(patience=1000)
+    settings = ControlSettings()
     drifting = [simulated("sudden", number, 1, 0.01) for number in range(4)]
     rows = [streams.row(played, "sudden", 0.01) for played in play(drifting, settings)]
     above = {
