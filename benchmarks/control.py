@@ -20,7 +20,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,9 @@ from benchmarks.control_plot import draw
 from benchmarks.control_streams import ASKED, changed_at_noon, streams
 from benchmarks.days import Day, generated_days, read_days
 from birthmark.data.settings import WORKLOADS
-from birthmark.predictor import BUILT_IN, TrainedModel
+from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
 from birthmark.predictor.control import ControlSettings
+from birthmark.training.evaluate.cases import labelled
 
 PREDICATES = {key: each for key, each in BUILT_IN.items() if each.subject != "directory"}
 LEAST = 0.9
@@ -48,13 +49,18 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-def trained(days: Sequence[Day], kind: str, bound: float) -> TrainedModel:
+def trained(
+    days: Sequence[Day],
+    kind: str,
+    bound: float,
+    predicates: Mapping[str, Predicate] = PREDICATES,
+) -> TrainedModel:
     """Return models of a kind that learned from days."""
     say(f"training on {', '.join(day.name for day in days)}")
     files = pa.concat_tables([day.files for day in days]).unify_dictionaries()
     names = pa.concat_tables([day.names for day in days]).unify_dictionaries()
     model = TrainedModel(bound=bound, calibration=0.2)
-    return model.train(files, names, list(PREDICATES.values()), [kind])
+    return model.train(files, names, list(predicates.values()), [kind])
 
 
 def table(rows: Sequence[dict[str, Any]], scope: str) -> Table:
@@ -148,7 +154,8 @@ def main() -> None:
     for day in days[n:]:
         changed, noon = changed_at_noon(day, asked.seed) if asked.noon else (day, None)
         say(f"playing {changed.name}")
-        found = streams(model, asked.kind, changed, PREDICATES)
+        test = labelled(PREDICATES, changed.files, changed.names, model.creates)
+        found = streams(model, asked.kind, test)
         played = list(play(found, ControlSettings(asked.bound)))
         rows += [each.row(changed.name, asked.bound, noon) for each in played]
         if noon is not None and asked.plot:

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.control_streams import Stream
 from birthmark.data.common.arrays import Bools, Ints
-from birthmark.predictor.control import Control, ControlSettings
+from birthmark.predictor.control import Controller, ControlSettings
 from birthmark.training.statistics.bootstrap import blocks_of, interval, resampled
 
 WHO = ("served", "static", "best")
@@ -72,9 +72,12 @@ def over(wrong: Bools, born: Ints, bound: float) -> bool:
 
 
 def play(streams: Sequence[Stream], settings: ControlSettings) -> Iterator[Played]:
-    """Play the streams of a day under one control, which starts from the calibrated thresholds."""
-    control = Control({stream.row: stream.static for stream in streams}, settings)
+    """Play streams, each under a controller that starts from its calibrated threshold."""
     for stream in streams:
         best = stream.answers(stream.best(settings.bound))
-        answers = (stream.controlled(control), stream.answers(stream.static), best)
+        answers = (
+            stream.controlled(Controller(stream.static, settings)),
+            stream.answers(stream.static),
+            best,
+        )
         yield Played(stream, dict(zip(WHO, answers, strict=True)))

@@ -13,10 +13,10 @@ from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.data.common.durations import SECOND
 from birthmark.features.history import shape
 from birthmark.features.history_scope import HistoryScope, mask_history
-from birthmark.predictor import Predicate, TrainedModel, births
+from birthmark.predictor import TrainedModel, births
 from birthmark.predictor.answers.operating_points import NEVER, says_yes
-from birthmark.predictor.control import UNKNOWN, Control, Row, outcomes
-from birthmark.training.evaluate.cases import Labelled, labelled
+from birthmark.predictor.control import UNKNOWN, Controller, Row, outcomes
+from birthmark.training.evaluate.cases import Labelled
 
 STEP = SECOND // 10
 """Interval of publishing thresholds, microseconds of the trace's time."""
@@ -60,29 +60,27 @@ class Stream:
         """Return the answers at a threshold."""
         return says_yes(self.scores, threshold)
 
-    def controlled(self, control: Control) -> Bools:
-        """Return the answers as served while ``control`` learns the outcomes as they come."""
-        predicate, scope = self.row
-        controller = control.controllers[self.row]
+    def controlled(self, controller: Controller) -> Bools:
+        """Return the answers as served while a controller learns the outcomes as they come.
+
+        Its threshold is published every ``STEP``.
+        """
         arrival = np.argsort(self.known_at, kind="stable")
         arrival = arrival[self.known_at[arrival] != UNKNOWN]
-        ends = np.arange(self.born[0], self.born[-1] + 2 * STEP, STEP)
-        asked = np.searchsorted(self.born, ends)
-        known = np.searchsorted(self.known_at[arrival], ends)
-        in_force = np.zeros(len(self.born))
-        for step in range(len(ends) - 1):
-            threshold = controller.threshold
-            in_force[asked[step] : asked[step + 1]] = NEVER if threshold is None else threshold
-            own = arrival[known[step] : known[step + 1]]
-            control.observe(predicate, scope, self.scores[own], in_force[own], self.counted[own])
+        steps, first = np.unique((self.born - self.born[0]) // STEP, return_index=True)
+        known = np.searchsorted(self.known_at[arrival], self.born[0] + steps * STEP)
+        in_force, counted = np.full(len(self.born), NEVER), 0
+        for begin, end, until in zip(first, [*first[1:], len(self.born)], known, strict=True):
+            own, counted = arrival[counted:until], until
+            controller.observe(self.scores[own], in_force[own], self.counted[own])
+            if (threshold := controller.threshold) is not None:
+                in_force[begin:end] = threshold
+            controller.expect(self.scores[begin:end], in_force[begin:end])
         return self.scores >= in_force
 
 
-def streams(
-    model: TrainedModel, kind: str, day: Day, predicates: Mapping[str, Predicate]
-) -> list[Stream]:
-    """Return the streams of a day with and without history, scored by a kind of models."""
-    test = labelled(predicates, day.files, day.names, model.creates)
+def streams(model: TrainedModel, kind: str, test: Mapping[str, Labelled]) -> list[Stream]:
+    """Return the streams of a test with and without history, scored by a kind of models."""
     return [
         stream
         for scope in ASKED

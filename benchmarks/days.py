@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +12,10 @@ import pyarrow as pa
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.features import History, from_directories, from_files, from_names
+from birthmark.predictor import Predicate
 from birthmark.predictor.parameters import DEFAULTS
 from birthmark.predictor.predicates.predicate import Subject
+from birthmark.training.evaluate.cases import Labelled, labelled
 from birthmark.training.learn.train import Lives
 
 
@@ -85,3 +87,18 @@ class Known:
             "history", self._histories[subject].follow(births, DEFAULTS.behind)
         )
         return from_files(result) if subject == "file" else from_names(result)
+
+
+def labelled_since(
+    day: Day, predicates: Mapping[str, Predicate], since: int
+) -> dict[str, Labelled]:
+    """Return the births of a day at ``since`` or later, microseconds, to test predicates on.
+
+    Their history has the whole day's earlier births. Predicates are about files and names.
+    """
+    found = {}
+    for subject, own in labelled(predicates, day.files, day.names, Known()).items():
+        later = pa.array(own.lives["born"].cast(pa.int64()).to_numpy() >= since)
+        lives, creates = own.lives.filter(later), own.creates.filter(later)
+        found[subject] = Labelled.of(lives, creates, own.predicates)
+    return found

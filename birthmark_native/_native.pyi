@@ -1090,7 +1090,6 @@ class Answerer:
         cls,
         image: bytes,
         model: tuple[str, str, str],
-        abstaining: list[str],
         tallies: tuple[Tally, Tally],
         three_way: bool = ...,
         live: SharedHistory | None = ...,
@@ -1098,11 +1097,11 @@ class Answerer:
     ) -> Self:
         """Answer from an image, for a version, kind and point.
 
-        Predicates ``abstaining`` are always answered no. The first of ``tallies`` counts answers,
-        the second their history scopes (``features.history_scope.HISTORY_SCOPES``). ``live`` is the
-        live history for creates that carry none; it is used at the scopes for which the models have
-        ``knows_history``. With ``three_way`` there are answers yes, no and unsure, too. Raises
-        ``ImageError`` as ``Image``, and ``ArgumentError`` for an unknown point.
+        The first of ``tallies`` counts answers, the second their history scopes
+        (``features.history_scope.HISTORY_SCOPES``). ``live`` is the live history for creates that
+        carry none; it is used at the scopes for which the models have ``knows_history``. With
+        ``three_way`` there are answers yes, no and unsure, too. Raises ``ImageError`` as ``Image``,
+        and ``ArgumentError`` for an unknown point.
         """
 
     def calibrated(self) -> dict[str, list[int]]:
@@ -1112,13 +1111,14 @@ class Answerer:
         ``features.history_scope.HISTORY_SCOPES``.
         """
 
-    def set_thresholds(self, thresholds: list[tuple[str, int, int, bool]]) -> None:
-        """Put thresholds of predicates of forests in force, from the next create on.
+    def set_thresholds(self, thresholds: list[tuple[str, int, int]]) -> None:
+        """Put thresholds in force, from the next create on.
 
         Each has a predicate, the index of a history scope in
-        ``features.history_scope.HISTORY_SCOPES``, the least sum of scores for a yes
-        (``predictor.image.forest.Group``), and whether a suppressed predicate may say yes. All
-        others are as calibrated. Raises ``ArgumentError`` for predicates that the image lacks.
+        ``features.history_scope.HISTORY_SCOPES``, and the least sum of scores for a yes
+        (``predictor.image.forest.Group``). Above 16 bits, which is above all scores, other answers
+        imply no yes either. All others are as calibrated. Raises ``ArgumentError`` for
+        predicates that the image lacks.
         """
 
     def json(self, body: bytes) -> tuple[bytes, int, bytes]:

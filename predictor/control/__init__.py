@@ -3,6 +3,7 @@
 from birthmark.predictor.control.control import Control, Row
 from birthmark.predictor.control.controller import Controller, ControlSettings
 from birthmark.predictor.control.followed import FollowedControl
+from birthmark.predictor.control.ledger import Ledger
 from birthmark.predictor.control.outcomes import UNKNOWN, Outcomes, horizon, outcomes
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "ControlSettings",
     "Controller",
     "FollowedControl",
+    "Ledger",
     "Outcomes",
     "Row",
     "horizon",

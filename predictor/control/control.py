@@ -18,17 +18,17 @@ Row = tuple[str, HistoryScope]
 """A predicate's key, and a history scope (``features.history_scope``)."""
 
 _SNAPSHOT = b"birthmark.control"
-_VERSION = 1
+_VERSION = 2
 _COUNTS = pa.list_(pa.float64())
 _SCHEMA = pa.schema(
     [
         ("predicate", pa.utf8()),
         ("told", pa.utf8()),
         ("static", pa.float64()),
-        ("threshold", pa.float64()),
         ("outcomes", pa.int64()),
         ("false_positives", pa.int64()),
-        ("credit", pa.float64()),
+        ("recent", pa.float64()),
+        ("recent_wrong", pa.float64()),
         ("mass", pa.float64()),
         ("false", _COUNTS),
         ("true", _COUNTS),

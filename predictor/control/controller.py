@@ -1,42 +1,44 @@
-"""One threshold that keeps a bound on false positives under any drift.
+"""One threshold that keeps a bound on false positives, at every moment since publication.
 
 A file is answered yes where its score reaches the threshold; its outcome later shows whether that
 yes was false. The controller moves the threshold by two states:
 
-- a **ledger**. Each outcome earns the bound (0.01 of a false positive), each false positive costs
-  one; earnings beyond a full credit are lost. Without credit, the answer is never yes.
+- a **ledger** of two numbers, the outcomes n and the false positives k among them, with the
+  evidence that they are against the bound (``predictor.control.ledger``). A yes is answered only
+  while the evidence is below half of what shows the bound broken: while k, and a reserve for
+  pending answers, are below a most m(n).
 - a **memory** of the scores of files that came true and of those that did not, in which the newest
   weigh most. The threshold is the lowest that would have kept the share of false positives in
-  memory at ``aim`` × bound × credit / full credit, and at which at least as many were true.
+  memory at ``aim`` × bound × credit, and at which at least as many were true. The credit is 1 while
+  k and the reserve are within bound × n, and 0 at m(n).
 
-**The guarantee.** Let FP(n) be the false positives among the first n outcomes that were counted, in
-whatever order, for any sequence of files, scores, outcomes and delays. Then ::
+Abstaining is a threshold above all scores. As outcomes go on coming, m(n) grows, and the threshold
+returns.
 
-    FP(n) <= bound * n + full credit + M
+**The guarantee.** m(n) is bound × n and about two standard deviations: 2.1 for n = 0, 68 for n =
+5,000 and a bound of 1%. For any sequence of files, scores, outcomes and delays ::
 
-where M is the number of yes answers whose outcomes were pending when the credit last ran out,
-including those still answered at an earlier threshold.
+    k(n) < m(n) + 1 + E
 
-*Proof.* Let c(n) be the credit after n outcomes. It begins full, and the cap only lowers it, so
-that c(n) <= full credit + bound * n - FP(n) at all times. Let m be the last of the first n outcomes
-after which (or before the first of which) there was credit. There
-FP(m) <= bound * m + full credit - c(m) < bound * m + full credit. If m < n, no yes was answered
-once outcome m + 1 was counted. So the false positives after m had been answered by then: one is
-outcome m + 1 itself and the others were pending, M in all. ∎
+where E is by how much the false positives among the answers that were pending when the credit last
+ran out exceed the reserve. *Proof.* If there was credit before outcome n, then
+k(n) <= k(n - 1) + 1 < m(n - 1) + 1 <= m(n) + 1. Else let j be the last outcome before which there
+was credit, and r the reserve then: k(j - 1) + r < m(j - 1). No yes has been answered since outcome
+j was counted. So k(n) <= k(j - 1) + r + 1 + E < m(j - 1) + 1 + E. ∎
 
-So the long-run share is at most the bound if M, the answers given while an outcome is pending,
-grows slower than n.
+What shows the bound broken takes one standard deviation more than m(n). So no stream is ever shown
+above its bound unless that many more of the pending answers turn out wrong than were reserved.
+**This is assumed of y pending yes answers**: not more than half of them are wrong, nor more than
+``CLUSTER`` beyond the share that was wrong among recent ones. With fewer than three pending nothing
+is assumed, neither of the model nor of drift. What is answered between two moves of the threshold
+counts as pending from the next on.
 
-The guarantee assumes nothing about the model or the memory: these only make the answers useful. It
-is adaptive conformal inference (Gibbs and Candès, "Adaptive conformal inference under distribution
-shift", 2021) for the bound on false positives: the conformity score is the model's score of a file
-that did not come true, the level moves by the errors made, and the threshold is that level's
-quantile of the recent scores. As in conformal PID control (Angelopoulos, Candès and Tibshirani,
-"Conformal PID control for time series prediction", 2023, proposition 2) the integral of errors
-gives the guarantee around any forecast of the quantile; here it is one-sided and can be capped: a
-quiet week does not pay for a bad day. The memory begins short, with the calibrated threshold in it,
-and grows to its full length: as with decaying steps (Angelopoulos, Barber and Bates, "Online
-conformal prediction with decaying step sizes", 2024) the first outcomes move it most.
+The memory makes the answers useful. It is adaptive conformal inference (Gibbs and Candès, "Adaptive
+conformal inference under distribution shift", 2021) for the bound on false positives, with weights
+for recency as in non-exchangeable conformal risk control (Farinhas, Zerva, Ulmer and Martins, 2024,
+arXiv 2310.01262); the ledger is the integral of errors of conformal PID control (Angelopoulos,
+Candès and Tibshirani, 2023), one-sided. The memory begins short, with the calibrated threshold in
+it, and grows to its full length: the first outcomes move it most.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ import numpy as np
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
 from birthmark.predictor.answers.operating_points import ALWAYS
+from birthmark.predictor.control.ledger import Ledger
 from birthmark.predictor.parameters import DEFAULTS
 
 
@@ -57,15 +60,13 @@ class ControlSettings:
     """The settings of a control; invalid ones raise ``ValueError``.
 
     ``bound`` is the greatest share of false positives among all files. ``memory`` is a number of
-    outcomes: each outcome weighs e times as much as one that is ``memory`` older. ``patience`` is
-    the number of outcomes whose allowed false positives may occur in advance, in a burst whose
-    outcomes are pending. ``aim`` is the target, as a share of the bound; the rest is a margin for
-    drift. Without ``on``, thresholds stay as calibrated.
+    outcomes: each outcome weighs e times as much as one that is ``memory`` older. ``aim`` is the
+    target, as a share of the bound; the rest is a margin for drift. Without ``on``, thresholds stay
+    as calibrated.
     """
 
     bound: float = DEFAULTS.bound
     memory: int = 10_000
-    patience: int = 20_000
     aim: float = 0.8
     on: bool = True
 
@@ -73,13 +74,8 @@ class ControlSettings:
         """Validate the settings."""
         if not (0 < self.bound < 1 and 0 < self.aim <= 1):
             raise ValueError(f"a bound above 0 and below 1, and an aim within it: found {self}")
-        if self.memory < 1 or self.patience < 1:
-            raise ValueError(f"a memory and a patience of 1 or more outcomes: found {self}")
-
-    @property
-    def credit(self) -> float:
-        """The number of false positives allowed in advance of the bound."""
-        return self.bound * self.patience
+        if self.memory < 1:
+            raise ValueError(f"a memory of 1 or more outcomes: found {self}")
 
 
 _LOG_ODDS = np.arange(-10, 10.04, 0.08)
@@ -90,20 +86,29 @@ are near 0 and 1 (``predictor.models.forest.forest.sigmoid``)."""
 TRUSTED = 0.5
 """The initial weight of the calibrated threshold, as a share of a full memory."""
 
+RECENT = 100
+"""Number of yes answers that the recent share of wrong ones is about, in which the newest weigh
+most."""
+
+FIRST_SHARE = 0.05
+"""Share of wrong ones that is expected of the first yes answers."""
+
+CLUSTER = 20
+"""Number of pending answers that may be wrong together, as files of one build are, beyond the
+expected."""
+
 
 class Controller:
     """The threshold of one predicate at one history scope.
 
     It starts from ``static``, the calibrated threshold; None abstains until outcomes show that a
-    yes keeps the bound. ``threshold`` is in force (None: never a yes), ``outcomes`` and
-    ``false_positives`` are totals, and ``credit`` is the number of further false positives before
-    the controller abstains.
+    yes keeps the bound. ``ledger`` has the totals. ``pending`` yes answers have no outcome yet.
     """
 
     def __init__(self, static: float | None, settings: ControlSettings) -> None:
         self.static, self.settings = static, settings
-        self.outcomes, self.false_positives = 0, 0
-        self.credit = settings.credit
+        self.ledger, self.pending = Ledger(settings.bound), 0
+        self.recent, self.recent_wrong = RECENT / 2, FIRST_SHARE * RECENT / 2
         self.mass = TRUSTED * settings.memory
         self.false, self.true = np.zeros((2, len(EDGES)))
         self._place = _place(static)
@@ -112,10 +117,17 @@ class Controller:
             self.false[self._place - 1] = full
         if static is not None:
             self.true[self._place] = full
-        self.threshold = static
+
+    def expect(self, scores: Floats, in_force: Floats) -> None:
+        """Count answers at thresholds (``NEVER``: none) whose outcomes are to come."""
+        self.pending += int((scores >= in_force).sum())
+
+    def forget(self, scores: Floats, in_force: Floats) -> None:
+        """Count answers as pending no more; without ``observe`` their outcomes remain unknown."""
+        self.pending = max(self.pending - int((scores >= in_force).sum()), 0)
 
     def observe(self, scores: Floats, in_force: Floats, truths: Bools) -> None:
-        """Count new outcomes, in this order, and move the threshold.
+        """Count new outcomes, in this order.
 
         ``scores`` and the thresholds ``in_force`` (``NEVER``: none) are those at the time of the
         answers; ``truths`` are the outcomes. Only the order counts, not how calls divide it.
@@ -123,25 +135,41 @@ class Controller:
         n = len(scores)
         if not (n == len(in_force) == len(truths)):
             raise ValueError(f"of {n} scores, {len(in_force)} thresholds and {len(truths)} truths")
-        if not n or not self.settings.on:
+        if not n:
             return
-        wrong = (scores >= in_force) & ~truths
-        self.outcomes += n
-        self.false_positives += int(wrong.sum())
-        self._enter(wrong)
+        self.forget(scores, in_force)
+        self.ledger.outcomes += n
+        self._enter(~truths[scores >= in_force])
         self._remember(self._bins(scores), truths)
-        self.threshold = self._chosen()
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold for the next answers; None is never a yes."""
+        if not self.settings.on:
+            return self.static
+        # without credit it is 0 or less, and no share is below that
+        credit = self.ledger.credit(self._reserve())
+        share = self.settings.aim * self.settings.bound * credit
+        false, true = (np.cumsum(counts[::-1])[::-1] for counts in (self.false, self.true))
+        within = np.flatnonzero((false < share * self.mass) & (true >= false) & (true > 0))
+        if not len(within):
+            return None
+        return self.static if within[0] == self._place else float(EDGES[within[0]])
+
+    def _reserve(self) -> float:
+        """Return how many of the pending answers may be wrong."""
+        expected = self.pending * self.recent_wrong / self.recent
+        return min(expected + CLUSTER, self.pending / 2)
 
     def _enter(self, wrong: Bools) -> None:
-        """Enter outcomes into the ledger: a sum that the cap reflects."""
-        sums = np.cumsum(self.settings.bound - wrong)
-        lost = max(float(sums.max()) + self.credit - self.settings.credit, 0)
-        self.credit += float(sums[-1]) - lost
+        """Enter yes answers into the ledger, and into the share of recent ones that were wrong."""
+        self.ledger.false_positives += int(wrong.sum())
+        weights, faded = _fading(len(wrong), RECENT)
+        self.recent = self.recent * faded + float(weights.sum())
+        self.recent_wrong = self.recent_wrong * faded + float(weights[wrong].sum())
 
     def _remember(self, bins: Ints, truths: Bools) -> None:
-        newer = np.arange(len(bins), 0, -1) - 1
-        weights = np.exp(-newer / self.settings.memory)
-        faded = np.exp(-len(bins) / self.settings.memory)
+        weights, faded = _fading(len(bins), self.settings.memory)
         self.mass = self.mass * faded + float(weights.sum())
         for counts, rows in ((self.false, ~truths), (self.true, truths)):
             counts *= faded
@@ -155,23 +183,14 @@ class Controller:
         reached = scores >= self.static
         return np.where(reached, np.maximum(bins, self._place), np.minimum(bins, self._place - 1))
 
-    def _chosen(self) -> float | None:
-        # without credit it is 0 or less, and no share is below that
-        share = self.settings.aim * self.settings.bound * self.credit / self.settings.credit
-        false, true = (np.cumsum(counts[::-1])[::-1] for counts in (self.false, self.true))
-        within = np.flatnonzero((false < share * self.mass) & (true >= false) & (true > 0))
-        if not len(within):
-            return None
-        return self.static if within[0] == self._place else float(EDGES[within[0]])
-
     def state(self) -> dict[str, Any]:
         """Return the state, for an Arrow table."""
         return {
             "static": self.static,
-            "threshold": self.threshold,
-            "outcomes": self.outcomes,
-            "false_positives": self.false_positives,
-            "credit": self.credit,
+            "outcomes": self.ledger.outcomes,
+            "false_positives": self.ledger.false_positives,
+            "recent": self.recent,
+            "recent_wrong": self.recent_wrong,
             "mass": self.mass,
             "false": self.false.tolist(),
             "true": self.true.tolist(),
@@ -181,14 +200,20 @@ class Controller:
     def of_state(cls, state: dict[str, Any], settings: ControlSettings) -> Controller:
         """Return the controller of a ``state``; raise ``ValueError`` if it is invalid."""
         controller = cls(state["static"], settings)
-        for name in ("threshold", "outcomes", "false_positives", "credit", "mass"):
+        for name in ("recent", "recent_wrong", "mass"):
             setattr(controller, name, state[name])
+        controller.ledger = Ledger(settings.bound, state["outcomes"], state["false_positives"])
         for name in ("false", "true"):
             counts = np.asarray(state[name], dtype=np.float64)
             if counts.shape != EDGES.shape or not (np.isfinite(counts) & (counts >= 0)).all():
                 raise ValueError(f"{name}: expected {len(EDGES)} counts")
             setattr(controller, name, counts)
         return controller
+
+
+def _fading(n: int, memory: float) -> tuple[Floats, float]:
+    """Return the weights of n new values, and the factor by which those before fade."""
+    return np.exp(-np.arange(n - 1, -1, -1) / memory), math.exp(-n / memory)
 
 
 def _place(static: float | None) -> int:
@@ -209,8 +234,3 @@ def outcomes_to_lower(settings: ControlSettings) -> int:
     earned = settings.aim / -math.expm1(-1 / settings.memory)
     trusted = TRUSTED * settings.memory * (1 - settings.aim)
     return math.floor(-settings.memory * math.log(earned / (earned + trusted))) + 1
-
-
-def most_false_positives(settings: ControlSettings, outcomes: int) -> float:
-    """Return the number of false positives among ``outcomes`` that exhausts the credit."""
-    return settings.credit + settings.bound * outcomes

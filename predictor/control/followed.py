@@ -15,7 +15,7 @@ If there are more births than room, some are dropped at random, independently of
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from birthmark.data.common.arrays import Bools, Floats, Ints
+from birthmark.data.common.durations import DAY
 from birthmark.data.schema import TIME, filled
 from birthmark.features.creates import CREATES
 from birthmark.features.history_scope import (
@@ -51,9 +52,10 @@ _USE_OF = {"file": ("max_size", "writes"), "name": ("file_max_size", "file_write
 class FollowedControl:
     """Moves the thresholds of ``models`` by the outcomes of the files of one server.
 
-    ``predicates`` are those of the models, by key. Outcomes up to ``counted_until`` (microseconds
-    since the epoch), which ``control`` counted before, are not counted again. At most ``most``
-    births have pending outcomes; ``left_out`` counts the others.
+    ``predicates`` are those of the models, by key. Outcomes of the day up to ``counted_until``
+    (microseconds since the epoch), which ``control`` counted before, are not counted again; those
+    of earlier days are, as the clock must have been set back. At most ``most`` births have pending
+    outcomes; ``left_out`` counts the others.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class FollowedControl:
         most: int = MOST_OPEN,
     ) -> None:
         self.control, self.counted_until, self.left_out = control, counted_until, 0
+        self._before = counted_until
         self._most, self._chance = most, np.random.default_rng(0)
         self.models = models
         self._rows: dict[Row, None] = {}
@@ -101,7 +104,16 @@ class FollowedControl:
             if len(rows) and keys:
                 files, admitted = _files(rows, by_subject["file"]), self._admitted(len(rows))
                 rows = rows.filter(pa.array(admitted))
-                self._open[subject].append(self._scored(rows, keys, files[admitted]))
+                births = self._scored(rows, keys, files[admitted])
+                self._open[subject].append(births)
+                every = np.ones(len(births.ids), dtype=bool)
+                for row in self._rows_of(keys):
+                    self.control.controllers[row].expect(*births.answers(row, every))
+
+    def _rows_of(self, keys: Iterable[str]) -> Iterator[Row]:
+        """Yield the rows of predicates that can move."""
+        rows = ((key, scope) for key in keys for scope in HISTORY_SCOPES)
+        return (row for row in rows if row in self._rows)
 
     def _admitted(self, count: int) -> Bools:
         """Return which of ``count`` births to admit: all, until half of the room is taken."""
@@ -146,7 +158,8 @@ class FollowedControl:
     def count(self, clock: int) -> None:
         """Count the outcomes due at ``clock``, in the order of birth, predicate by predicate.
 
-        ``clock`` is in microseconds since the epoch; no earlier outcomes follow.
+        ``clock`` is in microseconds since the epoch (0 before any traffic); no earlier outcomes
+        follow.
         """
         for subject, by_age in self._by_age.items():
             pending = self._open[subject]
@@ -157,7 +170,7 @@ class FollowedControl:
                         self._count(births, subject, age, predicates, due)
             while pending and pending[0].is_done():
                 pending.popleft()
-        self.counted_until = max(clock, self.counted_until)
+        self.counted_until = clock or self.counted_until
 
     def _count(
         self,
@@ -167,19 +180,17 @@ class FollowedControl:
         predicates: Mapping[str, Predicate],
         due: Bools,
     ) -> None:
-        due = due & (births.born + age > self.counted_until)
-        lives = births.at_age(age, subject)
+        lives, since = births.at_age(age, subject), self._before - births.born - age
+        before = (since >= 0) & (since < DAY)
         for key, predicate in predicates.items():
             answers = predicate.evaluate(lives)
-            known = due & answers.is_valid().to_numpy(zero_copy_only=False)
+            known = answers.is_valid().to_numpy(zero_copy_only=False) & ~before
             truths = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
-            for place, scope in enumerate(HISTORY_SCOPES):
-                if (key, scope) not in self._rows:
-                    continue
-                rows = known & (births.scope <= place)
-                in_force = np.full(int(rows.sum()), births.in_force[key, scope])
-                scores = births.scores[scope][key][rows]
-                self.control.observe(key, scope, scores, in_force, truths[rows])
+            for row in self._rows_of([key]):
+                controller = self.control.controllers[row]
+                controller.forget(*births.answers(row, due & ~known))
+                own = due & known & births.asked_at(row[1])
+                controller.observe(*births.answers(row, own), truths[own])
 
 
 @dataclass
@@ -236,6 +247,16 @@ class _Births:
     def _use(self, fact: str, rows: Ints, outcomes: pa.Table) -> None:
         for use in _USED:
             self.used[fact, use][rows] = pc.cast(outcomes[use], pa.float64()).to_numpy()
+
+    def asked_at(self, scope: HistoryScope) -> Bools:
+        """Return which births can be asked about at a history scope: they have as much history."""
+        return self.scope <= HISTORY_SCOPES.index(scope)
+
+    def answers(self, row: Row, births: Bools) -> tuple[Floats, Floats]:
+        """Return the scores of those of ``births`` that a row counts, and the threshold then."""
+        key, scope = row
+        scores = self.scores[scope][key][births & self.asked_at(scope)]
+        return scores, np.full(len(scores), self.in_force[row])
 
     def due(self, age: int, clock: int) -> Bools:
         """Return which births have become older than ``age`` by ``clock``, each once."""

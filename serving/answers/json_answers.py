@@ -113,9 +113,9 @@ def _three_answers(model: LoadedModel, creates: pa.Table) -> Iterator[responses.
 def _answer(model: LoadedModel, key: str, scope: HistoryScope, raw: model_set.Answer) -> Answer:
     """Return an answer at the threshold in force, which may differ from calibration."""
     moved = model.moved_thresholds.get((key, scope))
+    if moved is not None and moved.sum is None:
+        moved = None
     threshold = raw.threshold if moved is None else moved.score
-    if key in model.abstaining and (moved is None or not moved.regained):
-        threshold = None
     return {
         "answer": "yes" if threshold is not None and raw.score >= threshold else "no",
         "kind": raw.kind,

@@ -21,8 +21,8 @@ from birthmark.serving.messages import excerpts
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.serving.settings import Settings
-from birthmark.training.control import thresholds
-from birthmark.training.control.thresholds import InvalidThresholdsError, MovedThresholds
+from birthmark.training.registry import thresholds
+from birthmark.training.registry.thresholds import InvalidThresholdsError, MovedThresholds
 from birthmark_native import SharedHistoryWriter, StateError, check_uncompressed
 
 LOOK_SECONDS = 1.0

@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from birthmark.training.control.thresholds import MovedThresholds
+from birthmark.training.registry.thresholds import MovedThresholds
 from birthmark_native import SharedHistory
 
 InForce = Callable[[], MovedThresholds | None]

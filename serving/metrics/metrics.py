@@ -6,7 +6,7 @@ Every label has a fixed set of values, except those of hooks, whose number is li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import accumulate
 
@@ -28,6 +28,7 @@ from birthmark.serving.metrics.live_history import InForce, LiveStatus, no_thres
 from birthmark.serving.models.images import Tallies
 from birthmark.serving.models.loaded import LoadedModel
 from birthmark.training.nightly.state import NightState
+from birthmark.training.registry.thresholds import standings_of
 from birthmark.training.statistics.standing import Standing
 from birthmark_native import HttpService, SharedHistory
 
@@ -108,10 +109,6 @@ class Metrics:
         self._loads.labels("loaded").inc()
         self._model.loaded = model
 
-    def bounds_known(self, standings: Mapping[str, Standing]) -> None:
-        """Report the newest audits' finding on each predicate's bound."""
-        self._model.standings = standings
-
     def night_known(self, night: NightState | None) -> None:
         """Report the state of the last nightly run."""
         self._night.night = night
@@ -169,7 +166,6 @@ class _Model(Collector):
     def __init__(self, stale_days: float) -> None:
         self.stale_days = stale_days
         self.loaded: LoadedModel | None = None
-        self.standings: Mapping[str, Standing] = {}
         self.reached = True
         self.tokens = True
 
@@ -181,14 +177,16 @@ class _Model(Collector):
         )
         abstaining = GaugeMetricFamily(
             "birthmark_abstaining",
-            "Whether a predicate abstains because its bound was broken",
+            "Whether a predicate is never a yes at some history scope, by outcomes",
             labels=["predicate"],
         )
         if (model := self.loaded) is not None:
             info.add_metric([], {"version": model.version, "kind": model.kind})
             created.add_metric([], datetime.fromisoformat(model.manifest["created"]).timestamp())
+            rows = model.moved_thresholds.values()
+            never = {row.predicate for row in rows if row.is_silent}
             for predicate in model.answerer.predicates:
-                abstaining.add_metric([predicate], predicate in model.abstaining)
+                abstaining.add_metric([predicate], predicate in never)
         reached = GaugeMetricFamily(
             "birthmark_registry_read",
             "Whether the last attempt to read the registry succeeded",
@@ -210,13 +208,14 @@ class _Model(Collector):
         """Return a sample for each predicate with a bound, and each standing."""
         standings = GaugeMetricFamily(
             "birthmark_bound_standing",
-            "1 for the standing of a predicate's bound by the newest audits",
+            "1 for the standing of a predicate's bound by the outcomes since publication",
             labels=["predicate", "standing"],
         )
         model = self.loaded
         if model is not None and model.point == "bounded":
+            current_by_key = standings_of(model.moved_thresholds.values(), model.bound)
             for predicate in model.answerer.predicates:
-                current = self.standings.get(predicate, Standing.UNSEEN)
+                current = current_by_key.get(predicate, Standing.UNSEEN)
                 for standing in Standing:
                     standings.add_metric([predicate, standing], standing is current)
         return standings

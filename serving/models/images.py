@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from birthmark.predictor.parameters import REGION
 from birthmark.serving.models.hint_image import Hints, etag_of
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.published import Published, read_published
+from birthmark.training.registry.thresholds import MovedThreshold
 from birthmark.training.registry.versions import Registry
 from birthmark_native import HINTS, Answerer, SharedHistory, Tally
 
@@ -120,15 +121,28 @@ class ImageModel(Published):
         ]
 
     def _answerer(self, content: bytes, tally: Tally, three_way: bool = False) -> Answerer:
-        return Answerer(
+        answerer = Answerer(
             content,
             (self.version, self.kind, self.point),
-            list(self.abstaining),
             (tally, self.tallies.scopes_used),
             three_way,
             self.live,
             self._knows_history,
         )
+        put_in_force(answerer, self.audited_rows)
+        return answerer
+
+
+def put_in_force(answerer: Answerer, moved: Iterable[MovedThreshold]) -> None:
+    """Replace all thresholds of an answerer; those without a sum are as calibrated."""
+    known = set(answerer.predicates)
+    answerer.set_thresholds(
+        [
+            (row.predicate, HISTORY_SCOPES.index(row.told), row.sum)
+            for row in moved
+            if row.sum is not None and row.predicate in known
+        ]
+    )
 
 
 def live_history(settings: Settings) -> SharedHistory | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,10 +20,10 @@ from birthmark.predictor.answers import certainty
 from birthmark.predictor.image.header import IMAGE
 from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.trained import TrainedModel, read_description
-from birthmark.serving.models.images import ImageModel, Tallies
-from birthmark.training.control import thresholds
-from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
+from birthmark.serving.models.images import ImageModel, Tallies, put_in_force
+from birthmark.training.registry import thresholds
 from birthmark.training.registry.published import read_published
+from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry
 from birthmark_native import SharedHistory
 
@@ -37,19 +37,20 @@ class LoadedModel(ImageModel):
     room: RegionCapacity = USUAL_ROOM
     counts: bool = False
     moved_thresholds: dict[tuple[str, HistoryScope], MovedThreshold] = field(default_factory=dict)
-    """The thresholds in force that differ from calibration."""
+    """The thresholds in force that outcomes have moved."""
+
+    def __post_init__(self) -> None:
+        """Begin with the audits' thresholds."""
+        self._replace(self.audited_rows)
 
     def apply_thresholds(self, moved: MovedThresholds | None) -> None:
-        """Replace all thresholds in force; None restores the calibrated ones."""
-        rows = [] if moved is None else moved.thresholds
+        """Put a follower's thresholds in force, and for all others the audits'."""
+        self._replace([*self.audited_rows, *(moved.thresholds if moved else [])])
+        put_in_force(self.answerer, self.moved_thresholds.values())
+
+    def _replace(self, rows: Iterable[MovedThreshold]) -> None:
         self.moved_thresholds.clear()
         self.moved_thresholds.update({(row.predicate, row.told): row for row in rows})
-        self.answerer.set_thresholds(
-            [
-                (row.predicate, HISTORY_SCOPES.index(row.told), row.sum, row.regained)
-                for row in self.moved_thresholds.values()
-            ]
-        )
 
     def fits(self, moved: MovedThresholds) -> bool:
         """Return whether thresholds are for this version and kind."""

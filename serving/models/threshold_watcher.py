@@ -9,8 +9,8 @@ from pathlib import Path
 
 from birthmark.predictor.answers.point import BOUNDED
 from birthmark.serving.models.loaded import LoadedModel
-from birthmark.training.control import thresholds
-from birthmark.training.control.thresholds import MovedThresholds
+from birthmark.training.registry import thresholds
+from birthmark.training.registry.thresholds import MovedThresholds
 from birthmark_native import SharedHistory
 
 log = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ class ThresholdWatcher:
     """Watches the file of thresholds beside a live `history`, if there is one.
 
     They are in force only while the live history (`live`) is not stale and the file is valid and
-    for the current model. Otherwise the calibrated thresholds are.
+    for the current model. Otherwise those of audits are, and else the calibrated ones.
     """
 
     def __init__(self, history: Path | None = None, live: SharedHistory | None = None) -> None:
@@ -31,7 +31,7 @@ class ThresholdWatcher:
         self._applied: tuple[MovedThresholds | None, LoadedModel | None] = (None, None)
 
     def refresh(self, model: LoadedModel | None) -> None:
-        """Apply the thresholds in the file to `model`, or restore the calibrated ones."""
+        """Apply the thresholds in the file to `model`, or restore the others."""
         if self._path is None or model is None:
             return
         stamp, (last_stamp, last_model) = self._stamp(self._path), self._read_stamp
@@ -44,7 +44,7 @@ class ThresholdWatcher:
             self._applied = latest, model
 
     def in_force(self, model: LoadedModel | None) -> MovedThresholds | None:
-        """Return the thresholds in force that differ from calibration, if any."""
+        """Return the follower's thresholds, if they are in force."""
         latest, applied = self._applied
         return latest if model is applied else None
 
@@ -57,7 +57,7 @@ class ThresholdWatcher:
                 return None
             model.check(moved)
         except (OSError, ValueError) as error:
-            log.warning("the calibrated thresholds are in force: %s", error)
+            log.warning("a follower's thresholds are not in force: %s", error)
             return None
         return moved
 

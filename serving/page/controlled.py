@@ -6,7 +6,7 @@ from typing import Any
 
 from birthmark.data.common.percentages import percent
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.training.control.thresholds import MovedThresholds
+from birthmark.training.registry.thresholds import MovedThresholds
 
 
 def controlled(moved: MovedThresholds | None) -> dict[str, Any] | None:

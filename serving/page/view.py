@@ -131,7 +131,7 @@ def _states(model: LoadedModel | None, card: dict[str, Any] | None) -> dict[str,
         return {}
     never = versions.never_yes(card) if model.point == "bounded" else []
     states = dict.fromkeys(never, "abstains")
-    return states | dict.fromkeys(model.abstaining, f"abstains: bound {Standing.BROKEN}")
+    return states | dict.fromkeys(model.abstaining, f"abstains: {Standing.ABOVE}")
 
 
 def _duration(seconds: float) -> str:

@@ -91,8 +91,11 @@ def _model_warnings(facts: Facts) -> Iterator[Concern]:
         yield Concern("warning", "The registry", text, "Check that this host reaches the registry.")
     if model is None:
         return
-    for key, reason in model.abstaining.items():
-        text = f"abstains until the next model is published: {reason}"
+    for key, row in model.abstaining.items():
+        text = (
+            f"is never a yes for now: {row.false_positives:,} of {row.outcomes:,} files got a wrong"
+            " yes, more than the bound allows"
+        )
         yield Concern("alarm", key, text, _NEWER)
     yield from _age_warnings(model, facts.settings)
     yield from _bound_warnings(model, facts.card)
@@ -156,10 +159,7 @@ def _audit_warnings(facts: Facts) -> Iterator[Concern]:
     last = facts.audits[-1]
     abstaining = facts.model.abstaining if facts.model else {}
     for key, figure in last.figures.items():
-        if figure.standing is Standing.BROKEN and key not in abstaining:
-            text = f"was {figure.standing} as of {last.name}, but it does not abstain now"
-            yield Concern("warning", f"The bound of {key}", text, _NEWER)
-        if figure.standing is Standing.ABOVE:
+        if figure.standing in (Standing.BROKEN, Standing.ABOVE) and key not in abstaining:
             yield Concern("warning", f"The bound of {key}", _above(figure, last), _NEWER)
     if last.drift:
         few = [f"{s['aspect']} {s['value']} ({s['change']})" for s in last.drift[:FEW]]
@@ -175,7 +175,7 @@ def _audit_warnings(facts: Facts) -> Iterator[Concern]:
 def _above(figure: Figure, audit: Audited) -> str:
     return (
         f"is {figure.bound:g}% false positives, and {audit.name} had {figure.false_positives:.2f}%:"
-        f" {figure.standing}, but not shown broken"
+        f" {figure.standing}"
     )
 
 

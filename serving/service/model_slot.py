@@ -14,9 +14,7 @@ from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.nightly import state
 from birthmark.training.nightly.state import NightState
-from birthmark.training.registry import bounds
-from birthmark.training.registry.abstentions import ABSTAINING
-from birthmark.training.registry.bounds import BOUNDS
+from birthmark.training.registry.thresholds import THRESHOLDS
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark_native import SharedHistory
 
@@ -54,7 +52,6 @@ class ModelSlot:
         self._metrics = metrics
         self._live = live
         self._stamp: Hashable = None
-        self._bounds_stamp: Hashable = None
         self._night_stamp: Hashable = None
         self._refreshing = asyncio.Lock()
         self._warned = False
@@ -131,20 +128,8 @@ class ModelSlot:
         log.info("model %s (%s, %s) answers now", model.version, model.kind, model.point)
 
     def _read_registry(self) -> tuple[Hashable, Hashable]:
-        self._read_bounds()
         self._read_night()
-        return self._registry.stamp(), self._registry.stamp(ABSTAINING)
-
-    def _read_bounds(self) -> None:
-        """Update the metrics with the audits' findings on the bounds, if these changed."""
-        stamp = self._registry.stamp(BOUNDS)
-        if stamp == self._bounds_stamp:
-            return
-        try:
-            self._metrics.bounds_known(bounds.read(self._registry))
-        except RegistryError as error:
-            log.warning("the audits' findings on the bounds cannot be read: %s", error)
-        self._bounds_stamp = stamp
+        return self._registry.stamp(), self._registry.stamp(THRESHOLDS)
 
     def _read_night(self) -> None:
         """Read the state of the last nightly run, if it changed."""

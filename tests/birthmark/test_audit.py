@@ -1,7 +1,7 @@
 """From what is served to the audit of it: the second bundled day, asked about as it is born.
 
 Tests also training/audit/figures.py, training/audit/page.py, training/audit/run.py,
-training/registry/abstentions.py.
+training/control/audited.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from sklearn.tree import DecisionTreeClassifier
 from typer.testing import CliRunner
 
 from birthmark.cli import app
-from birthmark.commands.audit import warnings
 from birthmark.data.anonymize import anonymize
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
@@ -31,13 +30,12 @@ from birthmark.predictor import FILE_PREDICATES, TrainedModel, births, own_predi
 from birthmark.serving.log.prediction_log import PredictionLog, Served
 from birthmark.serving.models.loaded import load_model
 from birthmark.training.audit.matching import join
-from birthmark.training.audit.page import render
 from birthmark.training.audit.run import Audit, audit, audits, keep
 from birthmark.training.evaluate.evaluation import evaluate
 from birthmark.training.learn.profile import profile
-from birthmark.training.registry import abstentions, bounds
+from birthmark.training.registry import thresholds
 from birthmark.training.registry.versions import Registry
-from birthmark.training.statistics.standing import BURST
+from birthmark.training.statistics.standing import by_key
 from tests.serving.logged import served
 
 pytestmark = pytest.mark.deep
@@ -128,9 +126,7 @@ def test_an_audit_finds_the_same_figures_as_an_evaluation_of_these_rows(
     assert found.figures.num_rows == len(expected) > 20
     for row in found.figures.to_pylist():
         same = expected[row["subject"], row["predicate"]]
-        shared = [
-            name for name in row if name in same and name not in ("broken", "evidence", "standing")
-        ]
+        shared = [name for name in row if name in same and name != "standing"]
         assert {name: row[name] for name in shared} == {name: same[name] for name in shared}
     assert sum(row["n_false_positive"] for row in found.figures.to_pylist()) > 100
 
@@ -159,45 +155,27 @@ def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_publish
     after = load_model(registry).answers(creates)
     assert after["write-only"].true_count == 0
     assert after["lock"].true_count == before["lock"].true_count > 0
-    output = abstentions.read(registry)
-    assert output.version == registry.current()
-    assert "bound 1%" in output.predicates["write-only"]
+    moved = thresholds.read_registry(registry)
+    assert moved is not None
+    assert moved.version == registry.current()
+    silent = {row.predicate for row in moved.thresholds if row.is_silent}
+    assert silent == set(found.breaches)
     registry.publish(learned[0].save, learned[1])
     again = load_model(registry).answers(creates)
     assert again["write-only"].true_count == before["write-only"].true_count
 
 
-def test_a_day_of_seconds_breaks_no_bound_however_much_was_wrong(
-    registry: Registry, tmp_path: Path
-) -> None:
-    ingest([DAYS[1]], tmp_path / "short")
-    log_answers(registry, from_files(births(read_files(tmp_path / "short"))), tmp_path / "log")
-    short = audit(registry, tmp_path / "short", tmp_path / "log")
-    (row,) = (row for row in short.figures.to_pylist() if row["predicate"] == "write-only")
-    assert row["false_positives"] > 5
-    assert (row["standing"], short.breaches) == ("not enough seen", {})
-    assert "the time is too short" in short.bounds_in_words()
-    assert row["false_positives_low"] is None or row["block_seconds"] < BURST
-    rule = "With blocks of time shorter than 1 min, <i>not enough</i> was <i>seen</i>"
-    assert rule in render(short)
-
-
-def test_false_positives_above_a_bound_are_reported_before_it_is_shown_broken(
+def test_the_standing_of_each_bound_is_read_from_the_same_counts(
     found: Audit, registry: Registry
 ) -> None:
-    (name,) = (name for name in found.over() if name.startswith("0<size<=64k: "))
-    assert name.startswith("0<size<=64k: above it today: 3.61% false positives on day2 (195 of")
-    assert name in warnings(found)
     keep(registry, found)
-    assert name.replace("<", "&lt;") in (registry.path / "audits" / "day2.html").read_text()
-
-
-def test_the_standing_of_each_bound_is_stored_for_the_service(
-    found: Audit, registry: Registry
-) -> None:
-    assert bounds.read(registry) == {}
-    keep(registry, found)
-    known = bounds.read(registry)
+    moved = thresholds.read_registry(registry)
+    assert moved is not None
+    known = thresholds.standings_of(moved.thresholds, moved.bound)
+    assert known == {
+        key: row["standing"]
+        for key, row in by_key(found.figures.to_pylist(), found.version).items()
+    }
     assert (known["write-only"], known["size>16k"]) == ("shown broken", "holds")
     assert "not enough seen" in known.values()
     assert known.keys() >= {"name:lock"}
@@ -254,36 +232,39 @@ def test_an_audit_is_kept_in_an_object_store_too(
 ) -> None:
     registry = Registry((tmp_path / "remote").as_uri(), cache=tmp_path / "cache")
     found.version = registry.publish(learned[0].save, learned[1])
+    versions = pa.array([found.version] * len(found.figures))
+    found.figures = found.figures.set_column(0, found.figures.schema.field(0), versions)
     assert audits(registry) == []
     keep(registry, found)
     assert [each["dataset"] for each in audits(registry)] == ["day2"]
-    assert set(abstentions.read(registry).of(found.version)) == set(found.breaches)
+    assert load_model(registry).abstaining.keys() == found.breaches.keys()
 
 
-def test_evidence_grows_from_night_to_night_and_begins_again_after_a_bound_was_broken(
+def test_counts_add_up_from_night_to_night_until_the_yes_returns(
     found: Audit, registry: Registry, days: list[Path], tmp_path: Path
 ) -> None:
     keep(registry, found)
     shutil.copytree(days[1], tmp_path / "next")
-    later = audit(registry, tmp_path / "next", tmp_path / "log")
+    log_answers(registry, from_files(births(read_files(days[1]))), tmp_path / "later")
 
-    def evidence(of: Audit, predicate: str) -> float:
-        (row,) = (
-            row
-            for row in of.figures.to_pylist()
-            if (row["subject"], row["predicate"]) == ("file", predicate)
-        )
-        return float(row["evidence"])
+    def counted() -> list[tuple[int, int, bool]]:
+        moved = thresholds.read_registry(registry)
+        assert moved is not None
+        rows = [row for row in moved.thresholds if row.predicate == "write-only"]
+        return [(row.outcomes, row.false_positives, row.is_silent) for row in rows[:1]]
 
-    found.dataset, found.servers = "elsewhere", ["another server"]
-    keep(registry, found)
-    among_two = audit(registry, tmp_path / "next", tmp_path / "log")
-    assert evidence(among_two, "0<size<=64k") == evidence(later, "0<size<=64k")
-    assert among_two.needed > later.needed
-    assert evidence(later, "write-only") == evidence(found, "write-only")
-    assert found.needed / 2 < evidence(found, "0<size<=64k") < found.needed
-    assert evidence(later, "0<size<=64k") > found.needed
-    assert "0<size<=64k" in later.breaches
+    ((outcomes, wrong, is_silent),) = counted()
+    assert is_silent
+    nights = 0
+    while counted()[0][2] and nights < 99:
+        nights += 1
+        later = audit(registry, tmp_path / "next", tmp_path / "later")
+        later.dataset = f"night{nights}"
+        keep(registry, later)
+    assert counted() == [((nights + 1) * outcomes, wrong, False)]
+    assert nights > 1
+    answers = load_model(registry).answers(from_files(births(read_files(days[1]))))
+    assert answers["write-only"].true_count > 300
 
 
 def test_drift_of_created_files_is_reported(found: Audit) -> None:
@@ -345,11 +326,11 @@ def test_the_command_tells_what_was_found_and_keeps_it(
     assert max(map(len, tables)) <= 80
     assert tables[0].startswith("Accuracy    ")
     assert "Train on newer days" in text
-    assert "abstains from now on: write-only: 5.83% false positives on day2" in text
+    assert "no yes from now on: write-only: 5.83% false positives on day2" in text
     assert "changed: first piece __init__: fewer, 5.25% of all files in training" in text
     page = (tmp_path / "page.html").read_text()
     assert page == (registry.path / "audits" / "day2.html").read_text()
-    assert "<b>write-only</b> broke its bound and abstains" in page
+    assert "<b>write-only</b> is never a yes until more outcomes allow it" in page
     assert f"<b>Standing:</b> {line.removeprefix('bounds: ')}." in page
     assert '<span class="standing shown-broken">shown broken</span>' in page
     report = json.loads(run("--json", "--match", "uid", "--tolerance", "0.5"))

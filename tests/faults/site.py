@@ -54,7 +54,7 @@ WRITTEN = datetime(2001, 11, 1, tzinfo=UTC).timestamp()
 
 STEPS = {
     "intake": r"datasets/(\.incoming|\.[^/]*\.new|\.ledger|ledger|20011023[^/]*($|/\.ingest))",
-    "audit": r"registry/(audits|\.?abstaining)",
+    "audit": r"registry/(audits|\.?thresholds)",
     "test": r"(datasets/20011023[^/]*/\.?(report|evaluation)|registry/\.?report)",
     "parts": r"registry/versions/\.incoming",
     "pointer": r"registry/\.?(history|current)",

@@ -21,10 +21,11 @@ from birthmark.commands.rules import rules
 from birthmark.commands.serve import serve
 from birthmark.features import from_requests
 from birthmark.predictor.image.format import predict as predict_rows
-from birthmark.training.registry.abstentions import ABSTAINING, add
 from birthmark.training.registry.published import NoModelError
+from birthmark.training.registry.thresholds import THRESHOLDS
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
+from tests.builders.silence import silence
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
 
@@ -175,13 +176,12 @@ def test_an_image_answers_as_the_published_model_does(
 def test_an_image_lists_its_abstaining_predicates_and_never_answers_yes_for_them(
     run: Callable[..., Any], registry: Path, tmp_path: Path
 ) -> None:
-    abstentions = Registry(registry)
-    add(abstentions, abstentions.current() or "", {"lifespan<=1": "its bound is broken"})
+    silence(Registry(registry), "lifespan<=1")
     try:
         summary = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
         assert "abstaining  lifespan<=1" in run("image", "--out", str(tmp_path / "b")).stdout
     finally:
-        (registry / ABSTAINING).unlink()
+        (registry / THRESHOLDS).unlink()
     assert summary["abstaining"] == ["lifespan<=1"]
     compiled = Image((tmp_path / "a.image").read_bytes())
     assert "lifespan<=1" in compiled.abstained

@@ -28,11 +28,11 @@ from birthmark.predictor.labels import births
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.client import Client
 from birthmark.serving.settings import Settings
-from birthmark.training.control import thresholds
-from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
-from birthmark.training.registry import abstentions
+from birthmark.training.registry import thresholds
+from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry
 from birthmark_native import HistoryKeeper, LiveHistory, SharedHistoryWriter
+from tests.builders.silence import silence
 from tests.serving.services import served, settings_for
 from tests.waiting import eventually
 
@@ -273,9 +273,7 @@ def test_without_a_live_history_answers_have_no_freshness(service: Served, tmp_p
     assert found["prediction"]["told"] == "nothing"
 
 
-def moved(
-    service: Served, version: str, sums: dict[tuple[str, HistoryScope], int], regained: bool = False
-) -> None:
+def moved(service: Served, version: str, sums: dict[tuple[str, HistoryScope], int]) -> None:
     """Write thresholds of a version beside the live history."""
     path = thresholds.beside(service.log.parent / "run" / "history")
     models = service.model.of_kind("forest")
@@ -288,7 +286,6 @@ def moved(
             sum=least,
             outcomes=10_000,
             false_positives=7,
-            regained=regained,
         )
         for (key, scope), least in sums.items()
     ]
@@ -365,9 +362,7 @@ def test_an_explanation_uses_the_adjusted_threshold(service: Served) -> None:
     thresholds.beside(service.log.parent / "run" / "history").unlink()
 
 
-def test_an_abstaining_predicate_answers_yes_again_once_it_has_regained_its_bound(
-    service: Served,
-) -> None:
+def test_the_followers_threshold_is_in_force_and_the_audits_without_it(service: Served) -> None:
     service.commit()
     key, registry = "lifespan<=1", Registry(service.log.parent / "registry")
     version = asked(service)["model"]
@@ -375,15 +370,13 @@ def test_an_abstaining_predicate_answers_yes_again_once_it_has_regained_its_boun
     def says() -> set[str]:
         return {each["predicates"][key] for each in asked(service, "handle")["predictions"]}
 
-    everywhere = {(key, scope): 0 for scope in HISTORY_SCOPES}
-    moved(service, version, everywhere)
-    assert eventually(lambda: says() == {"yes"})
-    abstentions.add(registry, version, {key: "its bound is broken"})
+    silence(registry, key)
     assert eventually(lambda: says() == {"no"})
-    moved(service, version, everywhere, regained=True)
+    moved(service, version, {(key, scope): 0 for scope in HISTORY_SCOPES})
     assert eventually(lambda: says() == {"yes"})
     row = body(service.creates.to_pylist()[0], "handle")
     why = service.client.post("/v1/explanations", json=row).json()["prediction"]
     assert why["predicates"][key]["answer"] == "yes"
     thresholds.beside(service.log.parent / "run" / "history").unlink()
     assert eventually(lambda: says() == {"no"})
+    (Path(registry.place) / thresholds.THRESHOLDS).unlink()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,9 @@ from birthmark.serving.answers.json_answers import explain_one, predict
 from birthmark.serving.client.client import Client
 from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel, load_model
+from birthmark.training.registry.thresholds import THRESHOLDS
 from birthmark.training.registry.versions import Registry
+from tests.builders.silence import silence
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
 
@@ -90,10 +91,14 @@ def test_json_has_the_same_three_answers_as_tables(model: LoadedModel, creates: 
         assert found["probabilities"] == {key: own.probability(0) for key, own in three_way.items()}
 
 
-def test_an_abstaining_predicate_is_never_a_yes(model: LoadedModel) -> None:
+def test_a_predicate_without_a_yes_in_audits_is_never_a_yes(
+    model: LoadedModel, registry: Path
+) -> None:
     name = "conftest.c"
     (key, *_) = [key for key, word in asked(model, name=name)["answers"].items() if word == "yes"]
-    abstaining = replace(model, abstaining={key: "its bound is broken"})
+    silence(Registry(registry), key)
+    abstaining = load_model(Registry(registry))
+    (registry / THRESHOLDS).unlink()
     found = asked(abstaining, name=name)
     assert found["predicates"][key] == "no"
     assert found["answers"][key] == "unsure"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from birthmark.data.common.arrays import Bools, Floats
+from birthmark.data.common.arrays import Bools
 from birthmark.data.common.percentages import percent
 from birthmark.data.prediction_log import ANSWER, SAID
 from birthmark.data.schema import field
@@ -23,8 +23,6 @@ from birthmark.training.evaluate.evaluation import EVALUATION, STANDING, TABLE_6
 from birthmark.training.evaluate.metrics import counts, intervals
 from birthmark.training.evaluate.three_answers import OF_NO, of_no
 from birthmark.training.statistics.bootstrap import SEED, Blocks, blocks_of
-from birthmark.training.statistics.sequential import growth
-from birthmark.training.statistics.standing import BURST
 
 _ENDS = [
     name for name in EVALUATION.names if name.endswith(("_low", "_high")) and "brier" not in name
@@ -38,8 +36,6 @@ SERVED = pa.schema(
         EVALUATION.field("bound"),
         *TABLE_6_5[3:],
         *(EVALUATION.field(name) for name in [*_ENDS, "blocks", "block_seconds", "seed"]),
-        field("evidence", pa.float64(), "against the bound, of all nights, log10; null: none"),
-        field("broken", pa.bool_(), "whether the evidence breaks the bound"),
         STANDING,
         *OF_NO,
     ]
@@ -77,18 +73,17 @@ class Answered:
 
 @dataclass(frozen=True)
 class Figures:
-    """Rows of `SERVED` and `GROUPS`, and the `growth` of bets against each predicate's bound."""
+    """Rows of `SERVED` and `GROUPS`."""
 
     served: list[dict[str, Any]]
     groups: list[dict[str, Any]]
-    growth: dict[str, Floats]
 
 
 def figures(
     answered: Answered, rows: pa.Table, births: Mapping[str, pa.Table], joins: Mapping[str, Join]
 ) -> Figures:
     """Return the figures of `rows`, answers of `answered`; births and joins are by subject."""
-    found = Figures([], [], {})
+    found = Figures([], [])
     for subject, join in joins.items():
         joined_rows, lives = rows.take(join.rows), births[subject].take(join.lives)
         groups = _groupings(lives)
@@ -100,8 +95,6 @@ def figures(
                 )
                 found.served.append(answers.row())
                 found.groups.extend(answers.groups(groups))
-                if answered.bound is not None:
-                    found.growth[key] = answers.growth(answered.bound)
     return found
 
 
@@ -134,8 +127,7 @@ class _PredicateAnswers:
         self.words = None if words is None else words.filter(known)
         self.no_bound = answered.model.limits.no.bound
         born = lives["born"].cast(pa.int64()).to_numpy()
-        self.born = born[self.known]
-        self.blocks: Blocks = blocks_of(self.born)
+        self.blocks: Blocks = blocks_of(born[self.known])
         self.guess = majority(answered.model.tallies[key])
         self.bound = answered.bound
         self.names = {
@@ -172,11 +164,6 @@ class _PredicateAnswers:
             for row in break_down(each, self.known, self.truth, self.answers, self.guess):
                 if row["n"]:
                     yield {**self.names, **row}
-
-    def growth(self, bound: float) -> Floats:
-        blocks = blocks_of(self.born, BURST)
-        alarms = blocks.sums(self.answers & ~self.truth)
-        return growth(alarms, blocks.sums(np.ones(len(self.truth), bool)), bound)
 
 
 def _bools(values: pa.Array) -> Bools:

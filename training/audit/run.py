@@ -3,7 +3,7 @@
 <registry>/audits/<dataset>.json       figures, breaches and drift (`Audit.to_json`)
 <registry>/audits/<dataset>.parquet    the figures by hour, user and client
 <registry>/audits/<dataset>.html       the page
-<registry>/bounds.json                 each bound's standing (`registry.bounds`)
+<registry>/thresholds.json             when a yes may be said (`training.control.audited`)
 """
 
 from __future__ import annotations
@@ -18,30 +18,37 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from birthmark.data.common.arrays import Floats
 from birthmark.data.common.plurals import counted
 from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.prediction_log import Joining, LogFiles
 from birthmark.predictor import births
+from birthmark.predictor.control import Ledger
 from birthmark.predictor.parts import DamagedModelError
+from birthmark.predictor.trained import read_description
 from birthmark.training.audit.figures import GROUPS, SERVED, Answered, Figures, figures
 from birthmark.training.audit.matching import Join, join
 from birthmark.training.audit.shifts import Shift, shifts
 from birthmark.training.config import Matching
+from birthmark.training.control.audited import ledgers, moved
 from birthmark.training.learn.loss import without_loss
 from birthmark.training.learn.profile import Profile
-from birthmark.training.registry import abstentions, bounds
+from birthmark.training.registry import thresholds
 from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS
 from birthmark.training.reports.verdict import Night, Verdict, named, of_nights
-from birthmark.training.statistics.sequential import evidence, needed
-from birthmark.training.statistics.standing import BURST, by_key, in_words, key_of, of_row, over
+from birthmark.training.statistics.standing import (
+    Standing,
+    by_key,
+    key_of,
+    over,
+    standing,
+    summary,
+)
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +58,6 @@ _NOTHING_JOINED = Verdict(
     "Check that the log's names, users and clients agree with the trace's, or match by fewer.",
 )
 
-LOOK_BACK = 90
-"""Number of earlier audits that count as evidence."""
-
 
 @dataclass
 class Audit:
@@ -61,10 +65,9 @@ class Audit:
 
     `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version of
     models that cannot be loaded, `damaged` has unreadable files of the log, and `set_aside` counts
-    rows with impossible times by file. `growth` is this night's growth of the bets against each
-    bound (`statistics.sequential`), `needed` the evidence (log10) that breaks a bound, and `broken`
-    the keys of broken bounds; `breaches` are the reasons by key for `version`, the published one.
-    `drift` is None if there is too little data, or no profile. `before` is the previous audit.
+    rows with impossible times by file. `breaches` has the predicates of `version`, the published
+    one, that are no yes from now on, with the reasons. `drift` is None if there is too little data,
+    or no profile. `before` is the previous audit.
     """
 
     dataset: str
@@ -79,9 +82,6 @@ class Audit:
     unknown: dict[str, int] = field(default_factory=dict)
     damaged: dict[str, str] = field(default_factory=dict)
     set_aside: dict[str, int] = field(default_factory=dict)
-    growth: dict[str, list[float]] = field(default_factory=dict)
-    needed: float = 0.0
-    broken: list[str] = field(default_factory=list)
     breaches: dict[str, str] = field(default_factory=dict)
     drift: list[Shift] | None = None
     before: Night | None = None
@@ -100,21 +100,18 @@ class Audit:
         rows_by_key = self._rows_by_key()
         if self.breaches:
             what = named(rows_by_key[key] for key in self.breaches)
-            yield f"Train on newer days: {what}: no yes until a new model is published."
+            yield f"Train on newer days: {what}: no yes for now."
         if self.over():
             what = named(over(row for key, row in rows_by_key.items() if key not in self.breaches))
             yield f"Beware of a yes to {what}: more were wrong than the bound allows."
         if self.drift:
             changes = counted(len(self.drift), "changes")
             yield f"Train on newer days: the created files changed ({changes} below)."
-        if rows_by_key and all(
-            row["block_seconds"] < BURST for row in rows_by_key.values() if row["n"]
-        ):
-            yield "Audit a whole day: this time is too short to test the bounds."
 
     def bounds_in_words(self) -> str:
         """Return the standing of all bounds in words."""
-        return in_words(self._rows_by_key().values())
+        rows = self._rows_by_key().values()
+        return summary(Standing(row["standing"]) for row in rows)
 
     def over(self) -> list[str]:
         """Return the exceeded bounds that are not among `breaches`, with reasons."""
@@ -174,12 +171,11 @@ def audit(
 
 
 def keep(registry: Registry, found: Audit) -> None:
-    """Write an audit into the registry; predicates whose bound is broken abstain from now on."""
+    """Write an audit into the registry, and first when a yes may be said: its effect."""
     from birthmark.training.audit.page import render
 
-    # First the effects: an existing audit means that they are done.
     if found.version is not None:
-        abstentions.add(registry, found.version, found.breaches)
+        _move(registry, found, found.version)
     groups = pa.BufferOutputStream()
     pq.write_table(found.groups, groups)
     text = json.dumps(found.to_json(), indent=1, allow_nan=False) + "\n"
@@ -187,7 +183,15 @@ def keep(registry: Registry, found: Audit) -> None:
     registry.write(f"{place}.parquet", groups.getvalue().to_pybytes())
     registry.write(f"{place}.html", render(found).encode())
     registry.write(f"{place}.json", text.encode())
-    bounds.keep(registry, audits(registry))
+
+
+def _move(registry: Registry, found: Audit, version: str) -> None:
+    """Write the thresholds of the published version by this audit and all others."""
+    kind = registry.manifest(version)["serve"]
+    bound = read_description(registry.directory(version))["parameters"]["bound"]
+    rows = [*_rows(_others(registry, found)), *found.figures.to_pylist()]
+    clock = round(found.until.timestamp() * 1e6)
+    thresholds.write_registry(registry, moved(rows, version, kind, bound, clock))
 
 
 def is_stored(registry: Registry, dataset: str) -> bool:
@@ -252,54 +256,42 @@ def _one(
     return figures(answered, rows, lives, joins)
 
 
+def _others(registry: Registry, found: Audit) -> list[dict[str, Any]]:
+    """Return the stored audits but for an earlier one of this dataset."""
+    return [each for each in audits(registry) if each["dataset"] != found.dataset]
+
+
+def _rows(stored: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    return (row for each in stored for row in each["figures"])
+
+
 def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
-    """Weigh the evidence of this night and earlier ones against each bound."""
-    for each in every:
-        for key, grown in each.growth.items():
-            held = found.growth.get(key, [0.0] * len(grown))
-            found.growth[key] = [float(one + other) for one, other in zip(held, grown, strict=True)]
-    before = [each for each in audits(registry) if each["dataset"] != found.dataset]
-    # The level of the test is per server, which has its own nights.
-    watched = {tuple(each["servers"]) for each in before} | {tuple(found.servers)}
-    before = [each for each in before if each["servers"] == found.servers]
-    before = [each for each in before if each["until"] <= found.until.isoformat()][-LOOK_BACK:]
-    found.needed = needed(len(found.growth) * len(watched))
-    if before:
-        found.before = Night.of(before[-1]["dataset"], before[-1]["figures"])
-    weights = {key: evidence(_nights(before, found, key)) for key in found.growth}
-    found.broken = sorted(key for key, weight in weights.items() if weight >= found.needed)
+    """Set the standing of each bound by the outcomes of this audit and those before it."""
+    until = found.until.isoformat()
+    before = [each for each in _others(registry, found) if each["until"] <= until]
+    same = [each for each in before if each["servers"] == found.servers]
+    if same:
+        found.before = Night.of(same[-1]["dataset"], same[-1]["figures"])
     rows = [row for each in every for row in each.served]
-    for row in rows:
-        if row["bound"] is not None:
-            _weigh(row, weights, found)
+    for version in {row["version"] for row in rows}:
+        counted = ledgers([*_rows(before), *rows], version)
+        for row in rows:
+            if row["version"] == version and row["bound"] is not None:
+                _weigh(row, counted[key_of(row)], found)
     found.figures = pa.Table.from_pylist(rows, schema=SERVED)
     groups = [row for each in every for row in each.groups]
     found.groups = pa.Table.from_pylist(groups, schema=GROUPS)
 
 
-def _weigh(row: dict[str, Any], weights: Mapping[str, float], found: Audit) -> None:
-    """Set the standing of one row's bound, and the breach if the published version breaks it."""
-    key = key_of(row)
-    row |= {"evidence": weights[key], "broken": key in found.broken}
-    row["standing"] = of_row(row)
-    over = row["n"] > 0 and row["false_positives"] > row["bound"]
-    if row["broken"] and over and row["version"] == found.version:
-        found.breaches[key] = _reason(row, found)
-
-
-def _nights(before: Iterable[Mapping[str, Any]], found: Audit, key: str) -> list[Floats]:
-    """Return the growth of the bets against a bound since it was last broken."""
-    nights: list[Floats] = []
-    for each in before:
-        if key in each["broken"]:
-            nights = []
-        elif key in each["growth"]:
-            nights.append(np.array(each["growth"][key]))
-    return [*nights, np.array(found.growth[key])]
+def _weigh(row: dict[str, Any], ledger: Ledger, found: Audit) -> None:
+    """Set the standing of a row's bound, and the breach if it is the published version's."""
+    row["standing"] = standing(ledger)
+    if row["version"] == found.version and ledger.credit() <= 0:
+        found.breaches[key_of(row)] = _reason(row, found)
 
 
 def _reason(row: Mapping[str, Any], found: Audit) -> str:
     return (
-        f"{row['false_positives']:.2f}% false positives on {found.dataset}"
+        f"{row['false_positives'] or 0:.2f}% false positives on {found.dataset}"
         f" ({row['n_false_positive']:,} of {row['n']:,}), bound {row['bound']:g}%"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -14,14 +14,12 @@ import pyarrow as pa
 from birthmark.data.common import durable
 from birthmark.data.follow.mirror import Seen
 from birthmark.features.history_scope import HISTORY_SCOPES
-from birthmark.predictor.control import Control, ControlSettings, FollowedControl, Row
+from birthmark.predictor.control import Control, ControlSettings, FollowedControl
 from birthmark.predictor.parts import DamagedModelError, read_table, write_table
 from birthmark.predictor.trained import TrainedModel
-from birthmark.training.control import thresholds
-from birthmark.training.control.regaining import Regaining
-from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
-from birthmark.training.registry.abstentions import ABSTAINING
+from birthmark.training.registry import thresholds
 from birthmark.training.registry.published import NoModelError, Published, read_published
+from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry
 
 EVERY = 1.0
@@ -56,8 +54,6 @@ class FollowerControl:
         self._place, self._state = thresholds.beside(history), out / _STATE
         self._stamp: Hashable = None
         self._control: FollowedControl | None = None
-        self._abstaining: Mapping[str, str] = {}
-        self._regaining: dict[Row, Regaining] = {}
         self._waiting: list[Seen] = []
         self._rows = self._outcomes = 0
         self._begun = self._saved = time.monotonic()
@@ -122,15 +118,13 @@ class FollowerControl:
 
     def _reload(self) -> None:
         """Load the published version if it has changed."""
-        stamp = self._registry.stamp(), self._registry.stamp(ABSTAINING)
+        stamp = self._registry.stamp()
         if stamp == self._stamp:
             return
         with suppress(NoModelError):
             published = read_published(self._registry)
             if self._control is None or published.version != self._control.control.version:
                 self._control = self._of(published)
-                self._regaining.clear()
-            self._abstaining = published.abstaining
         self._stamp = stamp
 
     def _of(self, published: Published) -> FollowedControl:
@@ -172,9 +166,8 @@ class FollowerControl:
                     calibrated=own.static,
                     score=score,
                     sum=least,
-                    outcomes=own.outcomes,
-                    false_positives=own.false_positives,
-                    regained=self._has_regained((key, scope), control),
+                    outcomes=int(own.ledger.outcomes),
+                    false_positives=int(own.ledger.false_positives),
                 )
             )
         moved = MovedThresholds(
@@ -185,16 +178,6 @@ class FollowerControl:
             thresholds=rows,
         )
         thresholds.write(self._place, moved)
-
-    def _has_regained(self, row: Row, control: FollowedControl) -> bool:
-        """Return whether a suppressed predicate has regained its yes at a history scope."""
-        if row[0] not in self._abstaining:
-            return False
-        own = control.control.controllers[row]
-        counts = own.outcomes, own.false_positives
-        bound = control.control.settings.bound
-        regaining = self._regaining.setdefault(row, Regaining(bound, *counts))
-        return regaining.count(control.counted_until, *counts)
 
     def _save(self) -> None:
         """Save the state."""

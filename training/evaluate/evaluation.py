@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from birthmark.data.common.arrays import Bools
@@ -16,9 +16,8 @@ from birthmark.predictor.answers.point import Point
 from birthmark.training.evaluate.cases import Case, cases, labelled
 from birthmark.training.evaluate.metrics import INTERVALS, brier, counts, intervals
 from birthmark.training.evaluate.parallel import by_kind
-from birthmark.training.statistics import binomial
 from birthmark.training.statistics.bootstrap import DAY, SEED
-from birthmark.training.statistics.standing import BURST, of_row
+from birthmark.training.statistics.standing import Standing, of_test
 
 __all__ = ["EVALUATION", "STANDING", "TABLE_6_5", "evaluate", "rows_of", "score", "tabulate"]
 
@@ -84,17 +83,7 @@ EVALUATION = pa.schema(
         field("blocks", pa.int64(), "blocks of time in the bootstrap", nullable=False),
         field("block_seconds", pa.int64(), "length of each block, seconds", nullable=False),
         field("seed", pa.int64(), "seed of the bootstrap", nullable=False),
-        field(
-            "chance",
-            pa.float64(),
-            "p-value of the false positives if their rate is the bound; null for blocks shorter"
-            " than a minute, because one burst of files spans many",
-        ),
-        field(
-            "broken",
-            pa.bool_(),
-            "whether the p-value shows the bound broken",
-        ),
+        field("broken", pa.bool_(), "whether the bound is shown broken"),
         STANDING,
     ]
 )
@@ -137,7 +126,7 @@ def _evaluate(
 
 
 def rows_of(case: Case, seed: int = SEED) -> list[dict[str, Any]]:
-    """Return a case's rows, one per operating point, without `broken` and `standing`."""
+    """Return a case's rows, one per operating point."""
     return [_row(case, point, seed) for point in case.thresholds]
 
 
@@ -145,33 +134,21 @@ def tabulate(rows: Iterable[dict[str, Any]]) -> pa.Table:
     """Return the rows of all cases as a table of `EVALUATION`, predicate by predicate."""
     found = list(rows)
     order = list(dict.fromkeys((row["subject"], row["predicate"]) for row in found))
-    kinds = list(dict.fromkeys(row["model"] for row in found))
-    for _, own in groupby(sorted(found, key=lambda row: kinds.index(row["model"])), _model):
-        _judge([row for row in own if row["bound"] is not None])
     found.sort(key=lambda row: order.index((row["subject"], row["predicate"])))
     return pa.Table.from_pylist(found, schema=EVALUATION)
-
-
-def _model(row: dict[str, Any]) -> str:
-    return str(row["model"])
-
-
-def _judge(rows: list[dict[str, Any]]) -> None:
-    """Set `broken` and `standing` for all bounds of a model together."""
-    for row, broken in zip(rows, binomial.broken([row["chance"] for row in rows]), strict=True):
-        row["broken"] = broken
-        row["standing"] = of_row(row)
 
 
 def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
     answers, blocks = case.answers_at(point), case.blocks
     bounded = point == "bounded"
+    abstained = bounded and case.thresholds[point] is None
+    stands = _standing(case, answers) if bounded and not abstained else None
     return {
         **case.names,
         "point": point,
         "threshold": case.thresholds[point],
         "bound": percent(case.bound, 1) if bounded else None,
-        "abstained": bounded and case.thresholds[point] is None,
+        "abstained": abstained,
         "n_unknown": len(case.known) - len(case.truth),
         **counts(case.truth, answers, case.guess),
         "brier": brier(case.truth, case.scores),
@@ -179,10 +156,12 @@ def _row(case: Case, point: Point, seed: int) -> dict[str, Any]:
         "blocks": blocks.count,
         "block_seconds": blocks.seconds if blocks.count else DAY,
         "seed": seed,
-        "chance": _chance(case, answers) if bounded and blocks.seconds >= BURST else None,
+        "broken": None if stands is None else stands is Standing.BROKEN,
+        "standing": stands,
     }
 
 
-def _chance(case: Case, answers: Bools) -> float:
+def _standing(case: Case, answers: Bools) -> Standing:
     alarms = case.blocks.sums(answers & ~case.truth)
-    return binomial.excess(alarms, case.blocks.sums(case.known[case.known]), case.bound)
+    every = case.blocks.sums(np.ones(len(case.truth)))
+    return of_test(case.bound, alarms, every, case.blocks.seconds)

@@ -24,7 +24,7 @@ from birthmark.training.evaluate.cases import Labelled
 from birthmark.training.evaluate.evaluation import EVALUATION
 from birthmark.training.evaluate.metrics import brier, share_interval
 from birthmark.training.statistics.bootstrap import Blocks
-from birthmark.training.statistics.standing import standing
+from birthmark.training.statistics.standing import Standing, of_test
 
 _NO_STANDING = "standing of the bound of a no, like `standing` of a yes; null: unknown"
 
@@ -118,7 +118,7 @@ def _row(
         "likely": 100 * float(likely[known].mean()) if known.any() else None,
         "brier": brier(truth[known], likely[known]),
     }
-    row["standing"] = _standing(row, "false_positives", bound, blocks, yes)
+    row["standing"] = _standing(wrong, bound, blocks, yes)
     return row, (likely[known], truth[known])
 
 
@@ -130,7 +130,7 @@ def of_no(truth: Bools, words: Any, blocks: Blocks, bound: float) -> dict[str, A
     n, (no, unsure, yes) = len(truth), (words == number for number in range(len(WORDS)))
     missed = no & truth
     right = int((yes & truth).sum() + (no & ~truth).sum())
-    row = {
+    return {
         "n_no": int(no.sum()),
         "n_unsure": int(unsure.sum()),
         "n_false_negative": int(missed.sum()),
@@ -138,21 +138,20 @@ def of_no(truth: Bools, words: Any, blocks: Blocks, bound: float) -> dict[str, A
         "right": percent(right, n - int(unsure.sum())),
         **_share("false_negatives", missed, blocks),
         "false_negative_bound": bound,
+        "no_standing": _standing(missed, bound, blocks, no),
     }
-    return row | {"no_standing": _standing(row, "false_negatives", bound, blocks, no)}
 
 
 def _share(name: str, wrong: Bools, blocks: Blocks) -> dict[str, float | None]:
     return {name: percent(int(wrong.sum()), len(wrong)), **share_interval(name, wrong, blocks)}
 
 
-def _standing(
-    row: Mapping[str, Any], name: str, bound: float | None, blocks: Blocks, given: Bools
-) -> str | None:
+def _standing(wrong: Bools, bound: float | None, blocks: Blocks, given: Bools) -> Standing | None:
     """Return the standing of a bound; None without a bound or without such answers."""
     if bound is None or not given.any():
         return None
-    return standing(bound, (row[f"{name}_low"], row[f"{name}_high"]), blocks.seconds)
+    every = blocks.sums(np.ones(len(wrong)))
+    return of_test(bound / 100, blocks.sums(wrong), every, blocks.seconds)
 
 
 def _reliability(pairs: Iterable[tuple[Floats, Bools]]) -> Iterable[dict[str, Any]]:

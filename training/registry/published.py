@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
 from birthmark.predictor import Kind, Point
-from birthmark.training.registry.abstentions import read as read_abstaining
+from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds, read_registry
 from birthmark.training.registry.versions import Registry, RegistryError
 
 
@@ -20,8 +20,7 @@ class NoModelError(ValueError):
 class Published:
     """The published version: the `kind` of model that answers, and its operating `point`.
 
-    Its parts are in `directory`. The predicates `abstaining` are never a yes; the values are the
-    reasons.
+    Its parts are in `directory`. `audited` has the thresholds moved by audits, if any.
     """
 
     version: str
@@ -29,7 +28,18 @@ class Published:
     point: Point
     manifest: Mapping[str, Any]
     directory: Path
-    abstaining: Mapping[str, str] = field(default_factory=dict)
+    audited: MovedThresholds | None = None
+
+    @property
+    def audited_rows(self) -> list[MovedThreshold]:
+        """The audits' thresholds of this kind of model."""
+        own = self.audited
+        return own.thresholds if own is not None and own.kind == self.kind else []
+
+    @property
+    def abstaining(self) -> dict[str, MovedThreshold]:
+        """The predicates that are never a yes by the outcomes in audits, with their counts."""
+        return {row.predicate: row for row in self.audited_rows if row.is_silent}
 
 
 def read_published(
@@ -46,14 +56,14 @@ def read_published(
             f"{registry.place}: expected a published model, found none (see birthmark train)"
         )
     registry.verify(version)
-    manifest = registry.manifest(version)
+    manifest, moved = registry.manifest(version), read_registry(registry)
     return Published(
         version,
         kind or _manifest_choice(registry, manifest, "serve", get_args(Kind)),
         point or _manifest_choice(registry, manifest, "point", get_args(Point)),
         manifest,
         registry.directory(version),
-        read_abstaining(registry).of(version),
+        moved if moved is not None and moved.version == version else None,
     )
 
 

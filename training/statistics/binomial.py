@@ -1,4 +1,4 @@
-"""Exact binomial tests and intervals for a bound on false positives.
+"""Exact binomial intervals for shares of false positives, and Holm's procedure for many tests.
 
 Errors within a block of time are correlated. So the counts are divided by the design effect (J. Rao
 and A. Scott, "A simple method for the analysis of clustered binary data", Biometrics 48, 1992),
@@ -9,26 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scipy.special import betainc, betaincinv, stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from birthmark.data.common.arrays import Floats
 from birthmark.training.statistics.bootstrap import LEVEL, design_effect
 
 ALPHA = 0.05
 """Familywise error rate of broken bounds over all predicates of a model."""
-
-
-def excess(alarms: Floats, rows: Floats, bound: float) -> float:
-    """Return the p-value of the false positives if their rate is `bound`.
-
-    `alarms` and `rows` are counts per block of time; `bound` is a share. It is the exact one-sided
-    binomial test. Its tail is the incomplete beta function, which allows fractional counts.
-    """
-    effect = design_effect(alarms, rows)
-    k, n = alarms.sum() / effect, rows.sum() / effect
-    if k <= 0 or n <= 0:
-        return 1.0
-    return float(betainc(k, n - k + 1, bound)) if k <= n else 0.0
 
 
 def interval(alarms: Floats, rows: Floats, level: float = LEVEL) -> tuple[float, float] | None:
@@ -53,7 +40,7 @@ def interval(alarms: Floats, rows: Floats, level: float = LEVEL) -> tuple[float,
 
 
 def broken(chances: Sequence[float | None], alpha: float = ALPHA) -> list[bool]:
-    """Return which bounds are broken, by their p-values from `excess`; None: never.
+    """Return which hypotheses are rejected, by their p-values; None: never.
 
     The familywise error rate is at most `alpha` (S. Holm, "A simple sequentially
     rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979).

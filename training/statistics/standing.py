@@ -1,20 +1,18 @@
 """The standing of a bound on wrong answers: one of four, the same everywhere.
 
-The share of wrong answers should be at most the bound. Its estimate has a 95% interval, and the
-standing is
+It is read from the two counts that decide when a yes may be said, the outcomes and the false
+positives among them (``predictor.control.ledger``):
 
-- *shown broken* if a test with correction for multiplicity shows it: an audit's e-detector
-  (`sequential`), or Holm's procedure over all predicates of an evaluation (`binomial`);
-- else *above it today* if the whole interval is above the bound. By chance, this happens to 1 in 40
-  bounds that are just kept on any day: a reason to check, no more;
-- else *holds* if the whole interval is within the bound;
-- else *not enough seen*: the bound is inside the interval, or there is no interval. A share below
-  the bound shows nothing yet.
+- *shown broken* if the evidence shows that more are wrong than the bound allows. If the bound is
+  kept, that happens at any time with a chance of at most 5%;
+- else *above it today* if the evidence is half of that, so that no yes is answered for now;
+- else *holds* if the evidence shows that fewer are wrong;
+- else *not enough seen*. Without errors a bound of 1% needs some 430 outcomes to hold.
 
-The interval is exact (`binomial.interval`), so with few rows it is wide even without errors: a
-bound of 1% needs at least 368 rows to hold (at a one-sided 95%, the rule of three needs 3 / bound).
-It counts only if its blocks of time last at least `BURST`: one build is one event, however many
-files it makes.
+A test on one period counts only as many independent outcomes as blocks of time show there are (the
+design effect of J. Rao and A. Scott, "A simple method for the analysis of clustered binary data",
+Biometrics 48, 1992). It counts only if its blocks last at least `BURST`: one build is one event,
+however many files it makes.
 """
 
 from __future__ import annotations
@@ -24,7 +22,9 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-Interval = tuple[float | None, float | None]
+from birthmark.data.common.arrays import Floats
+from birthmark.predictor.control.ledger import Ledger
+from birthmark.training.statistics.bootstrap import design_effect
 
 BURST = 60
 """Least length of a block of time, in seconds, for blocks to count as independent.
@@ -52,33 +52,24 @@ STYLES = {
 """The style of each in a terminal; `report.css` has those of pages, by hyphenated words."""
 
 
-def standing(bound: float, interval: Interval, seconds: float, broken: bool = False) -> Standing:
-    """Return the standing of a bound by the 95% interval of the share that it limits.
-
-    Both have the same unit. The ends of `interval` are None without data; `seconds` is the length
-    of its blocks of time. `broken` is whether a test with correction for multiplicity has shown the
-    bound broken.
-    """
-    low, high = interval
-    if broken:
+def standing(ledger: Ledger) -> Standing:
+    """Return the standing of a bound by its counts."""
+    if ledger.is_broken:
         return Standing.BROKEN
-    if low is None or high is None or seconds < BURST:
-        return Standing.UNSEEN
-    if low > bound:
+    if ledger.credit() <= 0:
         return Standing.ABOVE
-    return Standing.HOLDS if high <= bound else Standing.UNSEEN
+    return Standing.HOLDS if ledger.is_kept else Standing.UNSEEN
 
 
-def of_row(row: Mapping[str, Any]) -> Standing | None:
-    """Return the standing of a row of `EVALUATION` or `SERVED`, by its other columns.
+def of_test(bound: float, alarms: Floats, rows: Floats, seconds: float) -> Standing:
+    """Return the standing of a bound, a share, by the false positives of one period.
 
-    None without a bound, or if the model abstains: a predicate that always abstains has no false
-    positives.
+    `alarms` and `rows` are counts per block of time of `seconds`.
     """
-    if row["bound"] is None or row.get("abstained"):
-        return None
-    interval = row["false_positives_low"], row["false_positives_high"]
-    return standing(row["bound"], interval, row["block_seconds"], bool(row["broken"]))
+    if seconds < BURST or not len(rows):
+        return Standing.UNSEEN
+    effect = design_effect(alarms, rows)
+    return standing(Ledger(bound, rows.sum() / effect, alarms.sum() / effect))
 
 
 def key_of(row: Mapping[str, Any]) -> str:

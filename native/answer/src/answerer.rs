@@ -8,7 +8,7 @@ use birthmark_columns::ColumnError;
 use birthmark_contract::create::{Asked, FILES};
 use birthmark_contract::hints::{asked_of, HINTS};
 use birthmark_contract::history_scope::HistoryScope;
-use birthmark_image::{predict, Answers, Change, Creates, Image, NEVER};
+use birthmark_image::{predict, Answers, Change, Creates, Image};
 use birthmark_learn::certainty::{ThreeWayAnswer, STEPS};
 use birthmark_live::{Clocks, Facts, Live, Seen, StaleReason};
 use serde::Serialize;
@@ -80,15 +80,11 @@ pub struct Threshold {
     pub place: usize,
     /// The index of its [`HistoryScope`].
     pub scope: usize,
-    /// The least score that is a yes; any above 16 bits abstains.
+    /// The least score that is a yes; any above 16 bits is above all scores.
     pub sum: u32,
-    /// Whether the predicate may be a yes although it abstains.
-    pub regained: bool,
 }
 
 struct Predicate {
-    /// Whether it abstains, except at scopes where it has regained its bound.
-    abstains: bool,
     /// Its key as JSON.
     member: Vec<u8>,
     /// Its bit in a verdict; 0 if it is not a hint.
@@ -97,11 +93,10 @@ struct Predicate {
 }
 
 impl Answerer {
-    /// An answerer for `image`, in which the predicates `abstaining` are always no.
+    /// An answerer for `image`, with its calibrated thresholds.
     pub fn new(
         image: Image,
         model: &Model,
-        abstaining: &[String],
         tallies: Tallies,
         three_way: bool,
         live: Option<Arc<Live>>,
@@ -111,36 +106,29 @@ impl Answerer {
         let mut predicates = Vec::new();
         for predicate in image.predicates() {
             let key = &predicate.key;
-            let abstains = abstaining.contains(key);
             let mut member = serde_json::to_vec(key)?;
             member.push(b':');
             let counted = tallies.answers.of(key);
             let hint = HINTS.iter().position(|hint| hint.key == *key).map_or(0, |bit| 1 << bit);
-            predicates.push(Predicate { abstains, member, hint, counted });
+            predicates.push(Predicate { member, hint, counted });
         }
         let scopes = HistoryScope::ALL.map(|scope| tallies.scopes.of(scope.word()));
         let model = model.clone();
         let forms = if three_way { 3 } else { 1 };
         let members = predicates.iter().map(|predicate| predicate.member.len() + LONGEST_VALUE);
         let file_bytes = FILE_BYTES + forms * members.sum::<usize>();
-        let answerer =
-            Answerer { image, model, head, file_bytes, predicates, three_way, scopes, live };
-        answerer.set_thresholds(&[]);
-        Ok(answerer)
+        Ok(Answerer { image, model, head, file_bytes, predicates, three_way, scopes, live })
     }
 
     /// Applies thresholds from the next create on. All others are as calibrated.
     pub fn set_thresholds(&self, thresholds: &[Threshold]) {
-        for (place, predicate) in self.predicates.iter().enumerate() {
+        for place in 0..self.predicates.len() {
             for scope in 0..HistoryScope::ALL.len() {
                 let moved =
                     thresholds.iter().find(|each| (each.place, each.scope) == (place, scope));
-                let suppressed = predicate.abstains && !moved.is_some_and(|each| each.regained);
-                let change = match moved {
-                    _ if suppressed => Change::Suppressed,
-                    Some(moved) => Change::Moved(moved.sum.try_into().unwrap_or(NEVER)),
-                    None => Change::Calibrated,
-                };
+                let change = moved.map_or(Change::Calibrated, |moved| {
+                    moved.sum.try_into().map_or(Change::Suppressed, Change::Moved)
+                });
                 self.image.change(place, scope, change);
             }
         }

@@ -57,7 +57,7 @@ pub struct PyAnswerer {
 impl PyAnswerer {
     #[new]
     #[pyo3(signature = (
-        image, model, abstaining, tallies, three_way=false, live=None,
+        image, model, tallies, three_way=false, live=None,
         knows_history=[true; HistoryScope::ALL.len()]
     ))]
     #[allow(clippy::too_many_arguments)]
@@ -65,7 +65,6 @@ impl PyAnswerer {
         py: Python<'_>,
         image: PyBackedBytes,
         model: (String, String, String),
-        abstaining: Vec<String>,
         tallies: (PyRef<'_, PyTally>, PyRef<'_, PyTally>),
         three_way: bool,
         live: Option<PyRef<'_, PySharedHistory>>,
@@ -78,7 +77,7 @@ impl PyAnswerer {
         let model = Model { model, kind, point, knows_history };
         let tallies = Tallies { answers: &tallies.0.tally, scopes: &tallies.1.tally };
         let live = live.map(|live| live.live.clone());
-        let answerer = Answerer::new(image, &model, &abstaining, tallies, three_way, live);
+        let answerer = Answerer::new(image, &model, tallies, three_way, live);
         let answerer = Arc::new(answerer.map_err(|error| BROKEN.because(error))?);
         Ok(PyAnswerer { answerer })
     }
@@ -97,12 +96,12 @@ impl PyAnswerer {
         keys.filter_map(|(place, key)| Some((key, sums(image.calibrated(place)?)))).collect()
     }
 
-    fn set_thresholds(&self, thresholds: Vec<(String, usize, u32, bool)>) -> PyResult<()> {
+    fn set_thresholds(&self, thresholds: Vec<(String, usize, u32)>) -> PyResult<()> {
         let keys = keys_of(self.answerer.image());
-        let placed = |(key, scope, sum, regained): &(String, usize, u32, bool)| {
+        let placed = |(key, scope, sum): &(String, usize, u32)| {
             let place = keys.iter().position(|own| own == key)?;
             let known = *scope < HistoryScope::ALL.len();
-            known.then_some(Threshold { place, scope: *scope, sum: *sum, regained: *regained })
+            known.then_some(Threshold { place, scope: *scope, sum: *sum })
         };
         let placed: Option<Vec<_>> = thresholds.iter().map(placed).collect();
         let other =

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from birthmark.predictor.answers.operating_points import NEVER
-from birthmark.predictor.control import Control, ControlSettings
+from birthmark.predictor.control import Control, ControlSettings, Ledger
 
 STATIC = {("lock", "directory"): 0.8, ("lock", "nothing"): None, ("size=zero", "directory"): 0.0}
-SETTINGS = ControlSettings(bound=0.05, memory=500, patience=400)
+SETTINGS = ControlSettings(bound=0.05, memory=500)
 
 
 def feed(control: Control, seed: int, batches: int) -> None:
@@ -42,8 +42,7 @@ def test_an_answer_without_a_threshold_was_no_yes() -> None:
     control = Control(STATIC, SETTINGS)
     for never in (np.nan, NEVER):
         control.observe("lock", "nothing", np.ones(9), np.full(9, never), np.full(9, False))
-    assert control.controllers["lock", "nothing"].false_positives == 0
-    assert control.controllers["lock", "nothing"].outcomes == 18
+    assert control.controllers["lock", "nothing"].ledger == Ledger(0.05, 18, 0)
 
 
 def test_started_again_it_goes_on_as_if_it_had_never_stopped() -> None:
@@ -72,7 +71,7 @@ def test_a_damaged_state_is_refused() -> None:
     damaged = [
         table.replace_schema_metadata({}),
         table.replace_schema_metadata({b"birthmark.control": b"{}"}),
-        table.drop_columns(["credit"]),
+        table.drop_columns(["mass"]),
         table.set_column(counts, "false", short),
     ]
     for each in damaged:
@@ -84,6 +83,5 @@ def test_invalid_settings_are_refused() -> None:
     for wrong in ({"bound": 0.0}, {"bound": 1.0}, {"aim": 0.0}, {"aim": 1.1}):
         with pytest.raises(ValueError, match="a bound above 0"):
             ControlSettings(**wrong)
-    for few in ({"memory": 0}, {"patience": 0}):
-        with pytest.raises(ValueError, match="1 or more outcomes"):
-            ControlSettings(**few)
+    with pytest.raises(ValueError, match="1 or more outcomes"):
+        ControlSettings(memory=0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 
 from birthmark.predictor.answers.operating_points import ALWAYS, EVEN, NEVER
 from birthmark.predictor.control import Controller, ControlSettings
-from birthmark.predictor.control.controller import most_false_positives, outcomes_to_lower
+from birthmark.predictor.control.controller import CLUSTER, outcomes_to_lower
+from birthmark.predictor.control.ledger import most_false_positives
 
-TIGHT = ControlSettings(bound=0.1, memory=20, patience=50)
-"""Few outcomes decide: a credit of five false positives."""
+TIGHT = ControlSettings(bound=0.1, memory=20)
+"""Few outcomes decide."""
 
 SETTINGS = ControlSettings()
 
@@ -52,29 +54,33 @@ class Adversary:
     def __init__(self, controller: Controller) -> None:
         self.controller = controller
         self.open: list[tuple[float, float, bool]] = []
-        self.counted = self.wrong = self.late = 0
+        self.counted = self.wrong = self.excess = 0.0
 
     def ask(self, score: float | None, truth: bool) -> None:
         """Ask of a file; without a score, of one that just reaches the threshold, or never does."""
-        in_force = number(self.controller.threshold)
-        if score is None:
-            score = self.controller.threshold or 0.0
-        self.open.append((score, in_force, truth))
+        threshold = self.controller.threshold
+        score = (threshold or 0.0) if score is None else score
+        self.open.append((score, number(threshold), truth))
+        self.controller.expect(*(np.array([each]) for each in self.open[-1][:2]))
+        # the reserve may run out with any answer: what is pending then may be false
+        yes = [not truth for score, in_force, truth in self.open if score >= in_force]
+        self.excess = max(self.excess, sum(yes) - min(len(yes) / 2, CLUSTER))
 
     def tell(self, places: list[int]) -> None:
         """Tell some outcomes, in any order."""
-        chosen = [self.open[place % len(self.open)] for place in places] if self.open else []
-        chosen = list(dict.fromkeys(map(id, chosen)))
-        own = [each for each in self.open if id(each) in chosen]
-        yes = sum(score >= in_force for score, in_force, _ in self.open)
-        before = self.controller.credit
-        self.open = [each for each in self.open if id(each) not in chosen]
-        if own:
-            self.controller.observe(*(np.array(column) for column in zip(*own, strict=True)))
-        self.counted += len(own)
-        self.wrong += sum(score >= in_force and not truth for score, in_force, truth in own)
-        if before > 0 >= self.controller.credit:
-            self.late = yes
+        for place in places:
+            if self.open:
+                score, in_force, truth = self.open.pop(place % len(self.open))
+                self.controller.observe(*(np.array([each]) for each in (score, in_force, truth)))
+                self.counted += 1
+                self.wrong += score >= in_force and not truth
+        assert self.wrong == self.controller.ledger.false_positives
+        assert self.counted == self.controller.ledger.outcomes
+
+    def allowed(self) -> float:
+        """Return the most false positives by the guarantee."""
+        most = most_false_positives(self.controller.settings.bound, self.counted)
+        return most + 1 + self.excess
 
 
 ASK = st.tuples(st.none() | st.floats(0, 1), st.booleans() | st.just(False))
@@ -92,30 +98,78 @@ def test_the_guarantee_holds_for_any_sequence_in_any_order(
                 adversary.ask(*each)
         if move and isinstance(move[0], int):
             adversary.tell([place for place in move if isinstance(place, int)])
-        allowed = TIGHT.bound * adversary.counted + TIGHT.credit + adversary.late
-        assert adversary.wrong <= allowed + 1e-9
-    assert adversary.wrong == adversary.controller.false_positives
-    assert adversary.counted == adversary.controller.outcomes
+        assert adversary.wrong < adversary.allowed()
 
 
-@pytest.mark.parametrize("delay", [1, 10, 100])
-def test_an_adversary_with_every_threshold_cannot_break_the_guarantee(delay: int) -> None:
+def test_an_adversary_with_every_threshold_is_never_shown_above_the_bound() -> None:
     adversary = Adversary(Controller(EVEN, TIGHT))
     for turn in range(2000):
         adversary.ask(*((1.0, True) if turn % 2 else (None, False)))
-        if turn >= delay:
-            adversary.tell([0])
-    assert adversary.wrong <= TIGHT.bound * adversary.counted + TIGHT.credit + adversary.late
-    assert adversary.late <= delay + 1
-    assert adversary.wrong > 4 * TIGHT.credit  # it goes on saying yes
+        adversary.tell([0])
+        assert not adversary.controller.ledger.is_broken
+    assert adversary.wrong > 100  # it goes on saying yes
 
 
 def test_calibrated_thresholds_alone_would_not_keep_it() -> None:
     adversary = Adversary(Controller(EVEN, replace(TIGHT, on=False)))
     for _ in range(100):
         adversary.ask(1.0, False)
-        adversary.tell([0])
-    assert adversary.wrong == 100
+        assert adversary.controller.threshold == EVEN
+
+
+DELAY, STEP, BIRTHS = 150, 20, 6000
+"""In births: a horizon of 30 s at five births a second, thresholds that move every four seconds."""
+
+
+def drifting(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores and truths: groups change what they become, and scores creep up."""
+    truths = random.random(BIRTHS) < random.uniform(0.1, 0.6)
+    log_odds = np.where(truths, 1, -1) * random.uniform(2, 5) + random.normal(0, 1.5, BIRTHS)
+    for start in random.integers(0, BIRTHS, random.integers(0, 4)):
+        group = random.random(BIRTHS) < random.uniform(0.02, 0.5)
+        group &= (np.arange(BIRTHS) >= start) & (log_odds > 0)
+        truths &= ~group
+    creep = np.linspace(0, random.uniform(0, 4), BIRTHS)
+    return 1 / (1 + np.exp(-log_odds - creep)), truths
+
+
+def answered(controller: Controller, scores: np.ndarray, truths: np.ndarray) -> tuple[Any, bool]:
+    """Return the answers to files whose outcomes come late, and whether it was ever broken."""
+    in_force, broken = np.full(len(scores), NEVER), False
+    for start in range(0, len(scores) + DELAY, STEP):
+        new, due = (
+            slice(start, start + STEP),
+            slice(max(start - DELAY, 0), max(start - DELAY + STEP, 0)),
+        )
+        in_force[new] = number(controller.threshold)
+        controller.expect(scores[new], in_force[new])
+        controller.observe(scores[due], in_force[due], truths[due])
+        broken |= controller.ledger.is_broken
+    return scores >= in_force, broken
+
+
+def best_in_hindsight(scores: np.ndarray, truths: np.ndarray) -> float:
+    """Return the true positives of the lowest static threshold that keeps the bound."""
+    ordered = truths[np.argsort(-scores)]
+    false = np.cumsum(~ordered)
+    within = np.flatnonzero((false <= 0.01 * len(scores)) & (np.cumsum(ordered) >= false))
+    return ordered[: within[-1] + 1].sum() if len(within) else 0
+
+
+def test_of_streams_with_drift_and_delay_hardly_any_is_ever_shown_above_the_bound() -> None:
+    random = np.random.default_rng(1)
+    controlled, fixed, true_positives, best = [], [], 0.0, 0.0
+    for _ in range(60):
+        scores, truths = drifting(random)
+        static = float(np.quantile(scores[:1000][~truths[:1000]], 0.985))
+        yes, broken = answered(Controller(static, SETTINGS), scores, truths)
+        controlled.append(broken)
+        fixed.append(answered(Controller(static, replace(SETTINGS, on=False)), scores, truths)[1])
+        true_positives += (yes & truths).sum()
+        best += best_in_hindsight(scores, truths)
+    assert np.mean(controlled) <= 0.05
+    assert np.mean(fixed) > 0.2
+    assert true_positives > 0.9 * best
 
 
 @given(st.none() | st.floats(ALWAYS, NEVER))
@@ -137,20 +191,23 @@ def test_switched_off_it_stays_there(static: float | None, seed: int) -> None:
 def test_without_credit_the_answer_is_never_yes_until_it_is_earned_again() -> None:
     controller = Controller(EVEN, TIGHT)
     observe(controller, np.full(8, 0.9), np.full(8, False))
-    assert controller.credit == pytest.approx(5 - 8 * 0.9)
     assert controller.threshold is None
     observe(controller, np.full(21, 0.9), np.full(21, True))
-    assert controller.credit < 0
     assert controller.threshold is None
     observe(controller, np.full(100, 0.9), np.full(100, True))
     assert controller.threshold is not None
     assert controller.threshold <= 0.9
 
 
-def test_credit_is_not_saved_beyond_a_full_one() -> None:
+def test_pending_answers_are_reserved_for_until_they_are_no_longer_counted() -> None:
     controller = Controller(EVEN, TIGHT)
-    observe(controller, np.full(10_000, 0.1), np.full(10_000, False))
-    assert controller.credit == TIGHT.credit
+    scores, in_force = np.full(4, 0.9), np.full(4, EVEN)
+    controller.expect(scores, in_force)
+    assert controller.threshold is None
+    controller.forget(scores, in_force)
+    assert controller.threshold == EVEN
+    controller.expect(scores - 0.8, in_force)  # no is no risk
+    assert controller.threshold == EVEN
 
 
 @given(st.lists(st.integers(1, 40), min_size=2, max_size=12), st.integers(0, 100))
@@ -163,9 +220,9 @@ def test_how_outcomes_are_divided_into_calls_does_not_matter(sizes: list[int], s
     for end, size in zip(np.cumsum(sizes), sizes, strict=True):
         own = slice(end - size, end)
         parts.observe(scores[own], in_force[own], truths[own])
-    for name in ("credit", "mass", "false", "true"):
+    for name in ("mass", "false", "true"):
         assert np.allclose(getattr(parts, name), getattr(whole, name), atol=1e-9)
-    assert parts.false_positives == whole.false_positives
+    assert parts.ledger == whole.ledger
 
 
 @pytest.mark.parametrize("static", [0.2, EVEN, 0.99, None])
@@ -188,7 +245,7 @@ def test_after_drift_it_returns_to_the_bound() -> None:
     yes = play(controller, *after)
     wrong = yes & ~after[1]
     assert (after[0] >= 0.97)[~after[1]].mean() > 0.02  # what the calibrated threshold would do
-    assert wrong.sum() <= 0.01 * len(wrong) + SETTINGS.credit + 50
+    assert not controller.ledger.is_broken
     assert wrong[10_000:].mean() <= 0.01
 
 
@@ -221,14 +278,3 @@ def test_no_threshold_is_lower_before_so_many_outcomes_though_all_come_true(
 
     assert after(least - 1) == static
     assert after(least) == 0.0
-
-
-def test_with_more_false_positives_nothing_is_a_yes() -> None:
-    settings = ControlSettings(memory=1000, patience=2000)
-    controller = Controller(0.5, settings)
-    for _ in range(200):
-        in_force = np.array([2.0 if controller.threshold is None else controller.threshold])
-        controller.observe(np.array([0.9]), in_force, np.array([False]))
-        most = most_false_positives(settings, controller.outcomes)
-        assert controller.threshold is None or controller.false_positives <= most
-    assert controller.threshold is None

@@ -20,8 +20,8 @@ from birthmark.serving.access import tokens
 from birthmark.serving.live.received import Receiver
 from birthmark.serving.messages.errors import ApiError
 from birthmark.serving.settings import Settings
-from birthmark.training.control import thresholds
-from birthmark.training.control.thresholds import MovedThresholds
+from birthmark.training.registry import thresholds
+from birthmark.training.registry.thresholds import MovedThresholds
 from birthmark_native import SharedHistory, SharedHistoryWriter, StateError
 from tests.builders.updates import HANDLE, PATH, changes, update
 from tests.serving.services import settings_for

@@ -19,8 +19,8 @@ from birthmark.predictor.image.format import Image, checksum
 from birthmark.serving.messages.responses import Verdict
 from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
-from birthmark.training.registry import abstentions
 from birthmark.training.registry.versions import Registry
+from tests.builders.silence import silence
 
 NAME, DIR, WRITE = 1, 2, 4
 
@@ -152,11 +152,11 @@ def test_an_abstaining_hint_is_left_out_and_changes_the_image(
     served: Callable[..., Any],
     eventually: Callable[..., bool],
 ) -> None:
-    version = publish(tmp_path, heat=True)
+    publish(tmp_path, heat=True)
     with served(settings_for(tmp_path)) as client:
         assert ask(client, name="x.lock") == NAME
         before = client.get("/v1/model/image")
-        abstentions.add(Registry(tmp_path), version, {"HotName": "too often wrong"})
+        silence(Registry(tmp_path), "HotName")
         assert eventually(lambda: ask(client, name="x.lock") == 0)
         assert ask(client, name="app.log") == WRITE
         after = client.get("/v1/model/image")

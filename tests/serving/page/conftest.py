@@ -24,7 +24,6 @@ from birthmark.training.reports.day import render as render_day
 from birthmark.training.reports.labels import DAY_HTML, REPORT
 from birthmark.training.reports.report import render
 from birthmark.training.reports.verdict import of_test
-from birthmark.training.statistics.standing import of_row
 from tests import needs
 from tests.builders.lives import files_of, names_of
 from tests.builders.nights import night
@@ -41,7 +40,7 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
     n = 5000 + 37 * day
     wrong = 20 + (day * 7 + len(predicate)) % 11
     if predicate == "lifespan<=1" and day > DAYS - 3:
-        wrong = 150
+        wrong = 450
     counts = {
         "n": n,
         "n_unknown": 40,
@@ -72,11 +71,10 @@ def served(version: str, predicate: str, day: int) -> dict[str, Any]:
         "guess": 75.0,
         "false_positives_low": 0.8 * 100 * wrong / n,
         "false_positives_high": 1.2 * 100 * wrong / n,
-        "evidence": 0.0,
-        "broken": wrong == 150,
         "block_seconds": 3600 if predicate != "write-only" else 2,
     }
-    return row | {"standing": of_row(row)}
+    standing = "not enough seen" if predicate == "write-only" else "holds"
+    return row | {"standing": "shown broken" if wrong == 450 else standing}
 
 
 def audits(registry: Registry, version: str) -> None:
@@ -94,8 +92,7 @@ def audits(registry: Registry, version: str) -> None:
             Matching().joining(),
             pa.Table.from_pylist(rows, schema=SERVED),
             GROUPS.empty_table(),
-            broken=["lifespan<=1"] if last else [],
-            breaches={"lifespan<=1": "2.78% false positives, promised at most 1%"} if last else {},
+            breaches={"lifespan<=1": "8.32% false positives, promised at most 1%"} if last else {},
             drift=[Shift("suffix", name, "new", 0.0, 7.5, 1e-9) for name in (".parquet", HOSTILE)]
             if last
             else [],

@@ -4,7 +4,7 @@ from typing import Any
 
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.serving.page.controlled import controlled
-from birthmark.training.control.thresholds import MovedThreshold, MovedThresholds
+from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 
 
 def row(**own: Any) -> MovedThreshold:

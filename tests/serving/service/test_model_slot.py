@@ -24,9 +24,9 @@ from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
 from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
-from birthmark.training.registry import abstentions
 from birthmark.training.registry.published import NoModelError
 from birthmark.training.registry.versions import Registry, RegistryError
+from tests.builders.silence import silence
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.answers.test_arrow_answers import arrow
 
@@ -114,7 +114,7 @@ def test_a_service_started_before_the_first_model_is_ready_once_there_is_one(
         assert eventually(lambda: client.get("/readyz").status_code == 200)
 
 
-@pytest.mark.parametrize("name", ["abstaining.json", "current"])
+@pytest.mark.parametrize("name", ["thresholds.json", "current"])
 def test_a_fifo_in_the_registry_does_not_block(
     settings: Settings,
     publish: Publish,
@@ -285,10 +285,10 @@ def test_a_version_whose_images_are_of_an_older_format_answers_alike(
         assert answer["predictions"][0]["predicates"]["lifespan<=1"] == "yes"
 
 
-def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_published(
+def test_a_predicate_with_too_many_false_positives_is_no_until_another_version_is_published(
     settings: Settings, publish: Publish, served: Served, eventually: Eventually
 ) -> None:
-    old = publish(settings.registry)
+    publish(settings.registry)
     asked = {"name": "x.lock"}
 
     def answered(client: httpx.Client, path: str = "/v1/predictions") -> Any:
@@ -297,7 +297,7 @@ def test_a_predicate_that_abstains_is_answered_no_until_another_version_is_publi
 
     with served(settings) as client:
         assert answered(client) == "yes"
-        abstentions.add(Registry(settings.registry), old, {"lifespan<=1": "beyond its bound"})
+        silence(Registry(settings.registry), "lifespan<=1")
         assert eventually(lambda: answered(client) == "no")
         metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
         assert metric in client.get("/metrics").text

@@ -16,10 +16,10 @@ from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import FILE_PREDICATES
 from birthmark.predictor.answers.operating_points import OperatingPoints
 from birthmark.predictor.trained import TrainedModel
-from birthmark.training.control import follower, regaining, thresholds
+from birthmark.training.control import follower
 from birthmark.training.control.follower import FollowerControl
-from birthmark.training.control.thresholds import MovedThresholds
-from birthmark.training.registry import abstentions
+from birthmark.training.registry import thresholds
+from birthmark.training.registry.thresholds import MovedThresholds
 from birthmark.training.registry.versions import Registry
 from birthmark_native import TextWriter
 
@@ -89,6 +89,10 @@ def counted(found: MovedThresholds) -> list[int]:
     return [row.outcomes for row in found.thresholds if row.told == "nothing"]
 
 
+def every_count(found: MovedThresholds) -> list[tuple[int, int]]:
+    return [(row.outcomes, row.false_positives) for row in found.thresholds]
+
+
 def test_outcomes_move_the_thresholds_of_the_published_version(
     trace: Path, tmp_path: Path, history: Path, registry: Registry, model: TrainedModel
 ) -> None:
@@ -112,17 +116,18 @@ def test_the_next_follower_goes_on_from_what_was_counted_unless_another_is_publi
     follow(trace, tmp_path / "out", history, registry)
     first = thresholds_beside(history)
     follow(trace, tmp_path / "out", history, registry)  # it has ended: nothing new is there
-    assert thresholds_beside(history) == first
+    again = thresholds_beside(history)
+    assert (again.clock, every_count(again)) == (first.clock, every_count(first))
     follow(trace, tmp_path / "other", history, registry)
     assert counted(thresholds_beside(history)) == counted(first)
     (tmp_path / "other" / ".control").replace(tmp_path / "again")
-    again = tmp_path / "third"
-    again.mkdir()
-    (tmp_path / "again").replace(again / ".control")
-    follow(trace, again, history, registry)  # the same traffic: it was counted
+    third = tmp_path / "third"
+    third.mkdir()
+    (tmp_path / "again").replace(third / ".control")
+    follow(trace, third, history, registry)  # the same traffic: it was counted
     assert counted(thresholds_beside(history)) == counted(first)
     registry.publish(model.save, SERVED)
-    follow(trace, again / "new", history, registry)
+    follow(trace, third / "new", history, registry)
     assert thresholds_beside(history).version == registry.current() != first.version
 
 
@@ -173,22 +178,3 @@ def test_without_a_published_model_there_are_no_thresholds(
 ) -> None:
     follow(trace, tmp_path / "out", history, Registry(tmp_path / "none"))
     assert thresholds.read(thresholds.beside(history)) is None
-
-
-def test_a_predicate_that_abstains_regains_its_yes_by_evidence(
-    trace: Path,
-    tmp_path: Path,
-    history: Path,
-    registry: Registry,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Evidence takes hours: here each look is a minute, and any minute is enough."""
-    version = registry.current()
-    assert version is not None
-    abstentions.add(registry, version, {"size=zero": "its bound is broken"})
-    monkeypatch.setattr(regaining, "MINUTE", 1)
-    monkeypatch.setattr(regaining, "regained", lambda shares, bound: 9.0 if len(shares) else 0.0)
-    follow(trace, tmp_path / "out", history, registry)
-    assert {row.predicate for row in thresholds_beside(history).thresholds if row.regained} == {
-        "size=zero"
-    }

@@ -135,4 +135,4 @@ def judged(seconds: float) -> dict[str, Any]:
 def test_a_bound_is_shown_broken_only_by_a_test_of_blocks_that_tell() -> None:
     long, short = judged(1), judged(0.02)
     assert (long["standing"], long["broken"]) == ("shown broken", True)
-    assert (short["standing"], short["broken"], short["chance"]) == ("not enough seen", False, None)
+    assert (short["standing"], short["broken"]) == ("not enough seen", False)

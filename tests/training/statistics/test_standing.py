@@ -2,15 +2,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from birthmark.predictor.control import Ledger
 from birthmark.training.statistics.standing import (
     BURST,
     STYLES,
     Standing,
     by_key,
     in_words,
-    of_row,
+    of_test,
     over,
     standing,
     summary,
@@ -34,35 +36,35 @@ def row(**columns: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("interval", "expected"),
+    ("outcomes", "false_positives", "expected"),
     [
-        ((0.2, 1.0), "holds"),
-        ((0.0, 1.1), "not enough seen"),
-        ((0.9, 3.0), "not enough seen"),
-        ((1.36, 2.84), "above it today"),
-        ((None, None), "not enough seen"),
+        (0, 0, "not enough seen"),
+        (5000, 10, "holds"),
+        (5000, 49, "not enough seen"),
+        (5000, 70, "above it today"),
+        (5000, 90, "shown broken"),
     ],
 )
-def test_a_bound_stands_by_which_side_of_it_all_of_the_interval_is_on(
-    interval: tuple[float | None, float | None], expected: str
+def test_a_bound_stands_by_the_two_counts(
+    outcomes: int, false_positives: int, expected: str
 ) -> None:
-    assert standing(1.0, interval, BURST) == expected
+    assert standing(Ledger(0.01, outcomes, false_positives)) == expected
 
 
-def test_a_bound_shown_broken_is_so_whatever_today_was_like() -> None:
-    assert standing(1.0, (0.0, 0.1), BURST, broken=True) == "shown broken"
-    assert standing(1.0, (None, None), BURST, broken=True) == "shown broken"
+def test_errors_of_one_burst_show_less_than_as_many_apart_and_short_blocks_nothing() -> None:
+    rows, apart, burst = np.full(50, 100.0), np.full(50, 2.0), np.zeros(50)
+    burst[7] = 100
+    assert of_test(0.01, apart, rows, BURST) == "shown broken"
+    assert of_test(0.01, burst, rows, BURST) == "not enough seen"
+    assert of_test(0.01, apart, rows, BURST - 1) == "not enough seen"
 
 
-def test_blocks_shorter_than_a_burst_tell_nothing() -> None:
-    assert of_row(row()) == "holds"
-    assert of_row(row(block_seconds=BURST - 1)) == "not enough seen"
-    assert of_row(row(false_positives_low=None, false_positives_high=None)) == "not enough seen"
-
-
-def test_there_is_no_standing_without_a_bound_or_a_yes() -> None:
-    assert of_row(row(bound=None)) is None
-    assert of_row(row(abstained=True)) is None
+def test_a_bound_that_holds_is_hardly_ever_broken_though_blocks_scatter() -> None:
+    """Blocks whose own rates scatter about the bound, as those of real minutes do."""
+    random, rows = np.random.default_rng(11), np.full(40, 200.0)
+    rates = random.gamma(2, 0.005, (500, 40))
+    found = [of_test(0.01, random.poisson(200 * each).astype(float), rows, BURST) for each in rates]
+    assert found.count(Standing.BROKEN) <= 0.05 * len(found)
 
 
 def test_every_bound_holds_only_if_each_one_does() -> None:

@@ -29,7 +29,7 @@ fn answerer() -> Answerer {
     let model = Model { model, kind, point, knows_history };
     let (answers, scopes) = (&Tally::default(), &Tally::default());
     let tallies = Tallies { answers, scopes };
-    Answerer::new(Image::read(&bytes).unwrap(), &model, &[], tallies, true, None).unwrap()
+    Answerer::new(Image::read(&bytes).unwrap(), &model, tallies, true, None).unwrap()
 }
 
 fn stream(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {

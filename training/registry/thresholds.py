@@ -1,12 +1,16 @@
-"""The file of moved thresholds, which a follower writes for services.
+"""The file of moved thresholds: when a yes may be said of the published version.
 
-It is beside the live history, and is replaced atomically. Services apply it while they serve its
-version and kind at the bounded operating point, and while the live history is not stale.
+    HISTORY.thresholds            beside a live history, by a follower, from the outcomes it sees
+    <registry>/thresholds.json    by audits, from the outcomes of logged answers
+
+A file has one writer, and is replaced atomically. It is about one version and kind at the bounded
+operating point. Of a predicate and history scope the follower's threshold is in force while its
+live history is not stale, else the audits', else the calibrated one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -20,14 +24,15 @@ from birthmark.data.follow.beside import MOST_BYTES
 from birthmark.data.follow.beside import thresholds as of_history
 from birthmark.data.settings import Strict
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
-from birthmark.predictor.control.controller import (
-    ControlSettings,
-    most_false_positives,
-    outcomes_to_lower,
-)
+from birthmark.predictor.control.controller import ControlSettings, outcomes_to_lower
+from birthmark.predictor.control.ledger import Ledger, most_false_positives
 from birthmark.predictor.image.forest import NEVER
-from birthmark.training.control.regaining import outcomes_to_regain
+from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.statistics.standing import Standing, standing
 from birthmark_native import BM_PREDICATES_MAX
+
+THRESHOLDS = "thresholds.json"
+"""The name of the audits' file in a registry."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=255)]
 
@@ -36,18 +41,21 @@ class MovedThreshold(Strict):
     """A threshold in force, and the counts since the version was published.
 
     ``score`` is the least for a yes (None: there is no yes), and ``sum`` its equivalent in images
-    (``predictor.image.forest.Output``). A suppressed predicate has ``regained`` its yes if the bets
-    since then show that the bound is kept.
+    (``predictor.image.forest.Output``). Without either, the threshold is as calibrated.
     """
 
     predicate: _Name
     told: HistoryScope
     calibrated: Score | None
     score: Score | None
-    sum: Annotated[int, Field(strict=True, ge=0, le=NEVER)]
+    sum: Annotated[int, Field(strict=True, ge=0, le=NEVER)] | None
     outcomes: Count
     false_positives: Count
-    regained: Annotated[bool, Field(strict=True)] = False
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no score is a yes."""
+        return self.sum == NEVER
 
 
 class MovedThresholds(Strict):
@@ -97,6 +105,23 @@ def read(path: Path) -> MovedThresholds | None:
         raise ValueError(f"{path}: expected thresholds: {error}") from None
 
 
+def read_registry(registry: Registry) -> MovedThresholds | None:
+    """Return the audits' thresholds, if any; raise `RegistryError` for a damaged file."""
+    if (content := registry.read(THRESHOLDS)) is None:
+        return None
+    try:
+        return parse(content)
+    except InvalidThresholdsError as error:
+        raise RegistryError(
+            f"{registry.place}/{THRESHOLDS}: expected thresholds: {error}"
+        ) from None
+
+
+def write_registry(registry: Registry, moved: MovedThresholds) -> None:
+    """Replace the audits' thresholds."""
+    registry.write(THRESHOLDS, (moved.model_dump_json(indent=1) + "\n").encode())
+
+
 def parse(content: bytes | str) -> MovedThresholds:
     """Return thresholds from JSON; raise `InvalidThresholdsError` for others."""
     try:
@@ -128,17 +153,26 @@ def check(moved: MovedThresholds, calibrated: Mapping[str, Sequence[int]], bound
 
 def _fault(row: MovedThreshold, own: int, settings: ControlSettings) -> tuple[str, str]:
     """Return the member of a threshold that the others contradict, and the error; "" if none."""
-    can_be_yes = row.sum != NEVER
+    if row.sum is None:
+        return "sum", "expected that of a follower's threshold"
+    can_be_yes = not row.is_silent
     if row.false_positives > row.outcomes:
         return "false_positives", f"expected at most {row.outcomes}, the outcomes"
     if row.score is None and can_be_yes:
         return "sum", f"expected {NEVER}, as no score is a yes"
     if row.sum < own and row.outcomes < (least := outcomes_to_lower(settings)):
         return "outcomes", f"expected {least} or more for a threshold below the calibrated one"
-    if row.sum > own and not row.false_positives:
-        return "false_positives", "expected 1 or more for a threshold above the calibrated one"
-    if can_be_yes and row.false_positives > (most := most_false_positives(settings, row.outcomes)):
-        return "false_positives", f"expected at most {most:g} if there can be a yes"
-    if row.regained and row.outcomes < (least := outcomes_to_regain(settings.bound)):
-        return "outcomes", f"expected {least} or more to regain the yes"
+    if can_be_yes and row.false_positives > (
+        most := most_false_positives(settings.bound, row.outcomes)
+    ):
+        return "false_positives", f"expected at most {most:.1f} if there can be a yes"
     return "", ""
+
+
+def standings_of(rows: Iterable[MovedThreshold], bound: float) -> dict[str, Standing]:
+    """Return the standing of each predicate's bound, the worst of its history scopes."""
+    found: dict[str, Standing] = {}
+    for row in rows:
+        own = standing(Ledger(bound, row.outcomes, row.false_positives))
+        found[row.predicate] = max(own, found.get(row.predicate, own), key=list(Standing).index)
+    return found
