@@ -345,7 +345,7 @@ def _(_folder: Path) -> object:
 
 
 def answerer(point: str = "bounded") -> native.Answerer:
-    return native.Answerer(image(), ("v", "rules", point), [], (native.Tally(), native.Tally()))
+    return native.Answerer(image(), ("v", "rules", point), (native.Tally(), native.Tally()))
 
 
 @refused("OtherPoint")

@@ -315,7 +315,7 @@ def test_the_image_of_a_model_answers_as_the_model_on_every_bundled_row(kind, po
 def test_an_image_answers_three_ways_as_the_model_on_every_bundled_row(kind, point, sampled):
     model, tables = sampled
     content = compile_models(model.models[kind], "bounded", model.assignments)
-    answerer = Answerer(content, ("version", kind, point), [], (Tally(), Tally()), three_way=True)
+    answerer = Answerer(content, ("version", kind, point), (Tally(), Tally()), three_way=True)
     unsure = 0
     for creates in tables:
         (batch,) = creates.combine_chunks().to_batches()

@@ -168,7 +168,7 @@ def test_three_way_answers_of_its_image_equal_those_of_the_models(
     model: TrainedModel, creates: pa.Table, point: str
 ) -> None:
     image = compile_models(model.of_kind(BEST), assignments=model.assignments)
-    answerer = Answerer(image, ("1", BEST, point), [], (Tally(), Tally()), three_way=True)
+    answerer = Answerer(image, ("1", BEST, point), (Tally(), Tally()), three_way=True)
     (batch,) = creates.combine_chunks().to_batches()
     words, likely = answerer.three_way_answers(batch)
     expected = model.answer(creates, BEST, point)

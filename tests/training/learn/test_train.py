@@ -36,7 +36,7 @@ def test_the_manifest_says_what_was_learned_from(
     parameters = {"minfrac": 0.9, "mincount": 5, "prefix": True, "purity": 1.0}
     parameters |= {"calibration": 0.0, "bound": 0.01, "false_negative_bound": 0.01}
     parameters |= {"confidence": 0.95, "trees": 16}
-    parameters |= {"rounds": 60, "seed": 0, "behind": 0.02}
+    parameters |= {"rounds": 32, "seed": 0, "behind": 0.02}
     assert manifest["parameters"] == parameters
     trained = manifest["trained_on"]
     assert trained["datasets"] == ["monday"]

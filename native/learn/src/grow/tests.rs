@@ -10,7 +10,7 @@ fn sample() -> Sample {
     sample_of(None)
 }
 
-/// The same, of which only the `valid` answers are known.
+/// The same, with only the `valid` answers known.
 fn sample_of(valid: Option<&NullBuffer>) -> Sample {
     let mut random = seeded(1, 0);
     let mut bytes: Vec<u8> = (0..3 * ROWS).map(|_| below(&mut random, 256) as u8).collect();
