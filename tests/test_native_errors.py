@@ -356,7 +356,7 @@ def _(_folder: Path) -> object:
 @refused("OtherThresholds")
 def _(_folder: Path) -> object:
     own = answerer()
-    own.set_thresholds([("lock", 0, 1, False)])
+    own.set_thresholds([("lock", 0, 1)])
     return own
 
 
