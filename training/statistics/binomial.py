@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from scipy.special import betaincinv, stdtrit
 
 from birthmark.data.common.arrays import Floats
-from birthmark.training.statistics.bootstrap import LEVEL, design_effect
+from birthmark.training.statistics.bootstrap import LEVEL
+from birthmark.training.statistics.design_effect import design_effect
 
 ALPHA = 0.05
 """Familywise error rate of broken bounds over all predicates of a model."""

@@ -24,7 +24,7 @@ from typing import Any
 
 from birthmark.data.common.arrays import Floats
 from birthmark.predictor.control.ledger import Ledger
-from birthmark.training.statistics.bootstrap import design_effect
+from birthmark.training.statistics.design_effect import design_effect
 
 BURST = 60
 """Least length of a block of time, in seconds, for blocks to count as independent.

@@ -6,7 +6,6 @@ import pytest
 from birthmark.training.statistics.bootstrap import (
     Blocks,
     blocks_of,
-    design_effect,
     interval,
     resampled,
 )
@@ -70,17 +69,6 @@ def test_intervals_hold_a_share_as_often_as_they_say(count: int) -> None:
         single += abs(share - 0.3) <= 1.96 * np.sqrt(share * (1 - share) / rows.sum())
     assert 0.92 <= held / trials <= 0.99
     assert single / trials < 0.75
-
-
-def test_the_design_effect_is_how_much_blocks_scatter_beyond_their_rows() -> None:
-    random = np.random.default_rng(3)
-    rows = np.full(2000, 50.0)
-    alike = random.binomial(50, 0.2, 2000).astype(float)
-    assert design_effect(alike, rows) == pytest.approx(1, abs=0.15)
-    # all rows of a block answer as one: 50 rows are as good as 1
-    as_one = 50.0 * (random.random(2000) < 0.2)
-    assert design_effect(as_one, rows) == pytest.approx(50, rel=0.1)
-    assert design_effect(np.zeros(2000), rows) == 1
 
 
 def test_sums_of_blocks_add_up_to_the_sum_of_rows() -> None:
