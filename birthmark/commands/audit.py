@@ -39,7 +39,7 @@ def audit(
 ) -> None:
     """Compare served predictions with outcomes.
 
-    Where the bound forbids it, the model says no yes until more outcomes allow it.
+    Where more are wrong than the bound allows, the model abstains until outcomes allow a yes.
     """
     from birthmark.data.common.durable import output as output_file
     from birthmark.training.audit.page import render
@@ -68,7 +68,7 @@ def audit(
 
 def warnings(found: Audit) -> list[str]:
     """Return one line per warning, or that nothing changed."""
-    lines = [f"no yes from now on: {key}: {why}" for key, why in found.breaches.items()]
+    lines = [f"abstains from now on: {key}: {why}" for key, why in found.breaches.items()]
     lines += found.over()
     lines += [
         f"changed: {each.aspect} {each.value}: {each.change}, {each.before:.2f}% of all files in"

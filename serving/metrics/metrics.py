@@ -184,7 +184,7 @@ class _Model(Collector):
             info.add_metric([], {"version": model.version, "kind": model.kind})
             created.add_metric([], datetime.fromisoformat(model.manifest["created"]).timestamp())
             rows = model.moved_thresholds.values()
-            never = {row.predicate for row in rows if row.is_silent}
+            never = {row.predicate for row in rows if row.abstains}
             for predicate in model.answerer.predicates:
                 abstaining.add_metric([predicate], predicate in never)
         reached = GaugeMetricFamily(

@@ -158,8 +158,8 @@ def test_a_broken_bound_turns_its_predicate_to_no_until_another_model_is_publish
     moved = thresholds.read_registry(registry)
     assert moved is not None
     assert moved.version == registry.current()
-    silent = {row.predicate for row in moved.thresholds if row.is_silent}
-    assert silent == set(found.breaches)
+    abstaining = {row.predicate for row in moved.thresholds if row.abstains}
+    assert abstaining == set(found.breaches)
     registry.publish(learned[0].save, learned[1])
     again = load_model(registry).answers(creates)
     assert again["write-only"].true_count == before["write-only"].true_count
@@ -251,10 +251,10 @@ def test_counts_add_up_from_night_to_night_until_the_yes_returns(
         moved = thresholds.read_registry(registry)
         assert moved is not None
         rows = [row for row in moved.thresholds if row.predicate == "write-only"]
-        return [(row.outcomes, row.false_positives, row.is_silent) for row in rows[:1]]
+        return [(row.outcomes, row.false_positives, row.abstains) for row in rows[:1]]
 
-    ((outcomes, wrong, is_silent),) = counted()
-    assert is_silent
+    ((outcomes, wrong, abstains),) = counted()
+    assert abstains
     nights = 0
     while counted()[0][2] and nights < 99:
         nights += 1
@@ -326,7 +326,7 @@ def test_the_command_tells_what_was_found_and_keeps_it(
     assert max(map(len, tables)) <= 80
     assert tables[0].startswith("Accuracy    ")
     assert "Train on newer days" in text
-    assert "no yes from now on: write-only: 5.83% false positives on day2" in text
+    assert "abstains from now on: write-only: 5.83% false positives since publication" in text
     assert "changed: first piece __init__: fewer, 5.25% of all files in training" in text
     page = (tmp_path / "page.html").read_text()
     assert page == (registry.path / "audits" / "day2.html").read_text()

@@ -26,7 +26,7 @@ from birthmark.serving.models.loaded import load_model
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
 from tests import needs
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 from tests.docs.test_examples import ROOT, blocks
 
 pytestmark = pytest.mark.deep
@@ -193,7 +193,7 @@ def test_a_suppressed_predicate_is_unsure_as_in_the_service(
     keys = [key for key, each in answers_by_key.items() if "yes" in each.in_words().to_pylist()][:3]
     assert keys
     keys.append("HotName")
-    silence(registry, *keys, kind=kind)
+    abstain(registry, *keys, kind=kind)
     served = load_model(registry, kind)
     answers, answers_by_key = served.answers(requests), served.three_way_answers(requests)
     model = read(library.run(ask, own.write(tmp_path / "m", kind), *own.names))

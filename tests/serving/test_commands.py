@@ -25,7 +25,7 @@ from birthmark.training.registry.published import NoModelError
 from birthmark.training.registry.thresholds import THRESHOLDS
 from birthmark.training.registry.versions import Registry
 from birthmark_native import Image
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 
 COMMAND = "import typer; from birthmark.commands.serve import serve; typer.run(serve)"
 
@@ -176,7 +176,7 @@ def test_an_image_answers_as_the_published_model_does(
 def test_an_image_lists_its_abstaining_predicates_and_never_answers_yes_for_them(
     run: Callable[..., Any], registry: Path, tmp_path: Path
 ) -> None:
-    silence(Registry(registry), "lifespan<=1")
+    abstain(Registry(registry), "lifespan<=1")
     try:
         summary = json.loads(run("image", "--out", str(tmp_path / "a.image"), "--json").stdout)
         assert "abstaining  lifespan<=1" in run("image", "--out", str(tmp_path / "b")).stdout

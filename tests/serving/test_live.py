@@ -32,7 +32,7 @@ from birthmark.training.registry import thresholds
 from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry
 from birthmark_native import HistoryKeeper, LiveHistory, SharedHistoryWriter
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 from tests.serving.services import served, settings_for
 from tests.waiting import eventually
 
@@ -370,7 +370,7 @@ def test_the_followers_threshold_is_in_force_and_the_audits_without_it(service: 
     def says() -> set[str]:
         return {each["predicates"][key] for each in asked(service, "handle")["predictions"]}
 
-    silence(registry, key)
+    abstain(registry, key)
     assert eventually(lambda: says() == {"no"})
     moved(service, version, {(key, scope): 0 for scope in HISTORY_SCOPES})
     assert eventually(lambda: says() == {"yes"})

@@ -20,7 +20,7 @@ from birthmark.serving.messages.requests import parse
 from birthmark.serving.models.loaded import LoadedModel, load_model
 from birthmark.training.registry.thresholds import THRESHOLDS
 from birthmark.training.registry.versions import Registry
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 
 MANIFEST = {"serve": "rules", "point": "bounded", "trained_on": {"datasets": []}, "figures": []}
 
@@ -96,7 +96,7 @@ def test_a_predicate_without_a_yes_in_audits_is_never_a_yes(
 ) -> None:
     name = "conftest.c"
     (key, *_) = [key for key, word in asked(model, name=name)["answers"].items() if word == "yes"]
-    silence(Registry(registry), key)
+    abstain(Registry(registry), key)
     abstaining = load_model(Registry(registry))
     (registry / THRESHOLDS).unlink()
     found = asked(abstaining, name=name)

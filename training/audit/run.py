@@ -66,8 +66,8 @@ class Audit:
     `joined` counts rows by version, kind, point and subject. `unknown` counts rows by version of
     models that cannot be loaded, `damaged` has unreadable files of the log, and `set_aside` counts
     rows with impossible times by file. `breaches` has the predicates of `version`, the published
-    one, that are no yes from now on, with the reasons. `drift` is None if there is too little data,
-    or no profile. `before` is the previous audit.
+    one, that abstain from now on, with the reasons. `drift` is None if there is too little data, or
+    no profile. `before` is the previous audit.
     """
 
     dataset: str
@@ -100,7 +100,7 @@ class Audit:
         rows_by_key = self._rows_by_key()
         if self.breaches:
             what = named(rows_by_key[key] for key in self.breaches)
-            yield f"Train on newer days: {what}: no yes for now."
+            yield f"Train on newer days: {what}: no yes until outcomes allow it."
         if self.over():
             what = named(over(row for key, row in rows_by_key.items() if key not in self.breaches))
             yield f"Beware of a yes to {what}: more were wrong than the bound allows."
@@ -117,7 +117,11 @@ class Audit:
         """Return the exceeded bounds that are not among `breaches`, with reasons."""
         rows_by_key = self._rows_by_key()
         rows = over(row for key, row in rows_by_key.items() if key not in self.breaches)
-        return [f"{key_of(row)}: {row['standing']}: {_reason(row, self)}" for row in rows]
+        return [f"{key_of(row)}: {row['standing']}: {self._reason(row)}" for row in rows]
+
+    def _reason(self, row: Mapping[str, Any]) -> str:
+        wrong, where = row["n_false_positive"], f"on {self.dataset}"
+        return _reason(wrong, row["n"], row["bound"], where)
 
     def _rows_by_key(self) -> dict[str, Mapping[str, Any]]:
         return by_key(self.figures.to_pylist(), self.version)
@@ -273,10 +277,10 @@ def _judge(registry: Registry, found: Audit, every: Sequence[Figures]) -> None:
     if same:
         found.before = Night.of(same[-1]["dataset"], same[-1]["figures"])
     rows = [row for each in every for row in each.served]
-    for version in {row["version"] for row in rows}:
-        counted = ledgers([*_rows(before), *rows], version)
+    for version, kind in {(row["version"], row["model"]) for row in rows}:
+        counted = ledgers([*_rows(before), *rows], version, kind)
         for row in rows:
-            if row["version"] == version and row["bound"] is not None:
+            if (row["version"], row["model"]) == (version, kind) and row["bound"] is not None:
                 _weigh(row, counted[key_of(row)], found)
     found.figures = pa.Table.from_pylist(rows, schema=SERVED)
     groups = [row for each in every for row in each.groups]
@@ -287,11 +291,10 @@ def _weigh(row: dict[str, Any], ledger: Ledger, found: Audit) -> None:
     """Set the standing of a row's bound, and the breach if it is the published version's."""
     row["standing"] = standing(ledger)
     if row["version"] == found.version and ledger.credit() <= 0:
-        found.breaches[key_of(row)] = _reason(row, found)
+        wrong, every = ledger.false_positives, ledger.outcomes
+        found.breaches[key_of(row)] = _reason(wrong, every, row["bound"], "since publication")
 
 
-def _reason(row: Mapping[str, Any], found: Audit) -> str:
-    return (
-        f"{row['false_positives'] or 0:.2f}% false positives on {found.dataset}"
-        f" ({row['n_false_positive']:,} of {row['n']:,}), bound {row['bound']:g}%"
-    )
+def _reason(wrong: float, every: float, bound: float, where: str) -> str:
+    share, counts = 100 * wrong / every, f"{wrong:,.0f} of {every:,.0f}"
+    return f"{share:.2f}% false positives {where} ({counts}), bound {bound:g}%"

@@ -23,11 +23,14 @@ from birthmark.training.statistics.standing import key_of
 Row = Mapping[str, Any]
 
 
-def ledgers(rows: Iterable[Row], version: str) -> dict[str, Ledger]:
-    """Return by predicate the counts of a version's answers with a bound, in rows of `SERVED`."""
+def ledgers(rows: Iterable[Row], version: str, kind: str) -> dict[str, Ledger]:
+    """Return by predicate the counts of a version's answers with a bound, in rows of `SERVED`.
+
+    They are those of one `kind` of model.
+    """
     found: dict[str, Ledger] = {}
     for row in rows:
-        if row["version"] == version and row["bound"] is not None:
+        if (row["version"], row["model"]) == (version, kind) and row["bound"] is not None:
             own = found.setdefault(key_of(row), Ledger(row["bound"] / 100))
             own.outcomes += row["n"]
             own.false_positives += row["n_false_positive"]
@@ -38,7 +41,7 @@ def moved(
     rows: Iterable[Row], version: str, kind: str, bound: float, clock: int
 ) -> MovedThresholds:
     """Return the thresholds of a version and kind by the rows of all audits until `clock`, µs."""
-    counted = ledgers((row for row in rows if row["model"] == kind), version)
+    counted = ledgers(rows, version, kind)
     thresholds = [
         MovedThreshold(
             predicate=key,

@@ -60,7 +60,7 @@ class Night:
     `traces` is the number of traces ingested as `datasets`. `waiting` are paths that may still be
     growing. `refused` maps refused traces and inaccessible directories to the reasons. `warnings`
     are about possible mistakes: patterns that match no file, traces without NFS. `audited` are the
-    datasets of audits; `breaches` maps the predicates that are no yes from now on to the reasons.
+    datasets of audits; `breaches` maps the predicates that abstain from now on to the reasons.
     `tested` are the datasets on which the published model was tested, and `pages` those with a new
     page about their day. `pinned` is the version whose pin prevented publication. `set_aside`
     counts records set aside from the traces, by reason; `left_out` and `gap` are those of

@@ -39,7 +39,7 @@ class Published:
     @property
     def abstaining(self) -> dict[str, MovedThreshold]:
         """The predicates that are never a yes by the outcomes in audits, with their counts."""
-        return {row.predicate: row for row in self.audited_rows if row.is_silent}
+        return {row.predicate: row for row in self.audited_rows if row.abstains}
 
 
 def read_published(

@@ -53,7 +53,7 @@ class MovedThreshold(Strict):
     false_positives: Count
 
     @property
-    def is_silent(self) -> bool:
+    def abstains(self) -> bool:
         """Whether no score is a yes."""
         return self.sum == NEVER
 
@@ -155,7 +155,7 @@ def _fault(row: MovedThreshold, own: int, settings: ControlSettings) -> tuple[st
     """Return the member of a threshold that the others contradict, and the error; "" if none."""
     if row.sum is None:
         return "sum", "expected that of a follower's threshold"
-    can_be_yes = not row.is_silent
+    can_be_yes = not row.abstains
     if row.false_positives > row.outcomes:
         return "false_positives", f"expected at most {row.outcomes}, the outcomes"
     if row.score is None and can_be_yes:

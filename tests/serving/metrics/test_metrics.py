@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import Registry
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 
 
 def samples(text: str, name: str) -> dict[tuple[str, ...], float]:
@@ -75,7 +75,7 @@ def test_the_standing_of_each_bound_is_reported_after_the_first_audit(
         before = known(client)
         assert ("lifespan<=1", "not enough seen") in before
         assert {standing for _, standing in before} == {"not enough seen"}
-        silence(Registry(settings.registry), "lifespan<=1")
+        abstain(Registry(settings.registry), "lifespan<=1")
         assert eventually(lambda: ("lifespan<=1", "shown broken") in known(client))
 
 

@@ -20,7 +20,7 @@ from birthmark.serving.messages.responses import Verdict
 from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.versions import Registry
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 
 NAME, DIR, WRITE = 1, 2, 4
 
@@ -156,7 +156,7 @@ def test_an_abstaining_hint_is_left_out_and_changes_the_image(
     with served(settings_for(tmp_path)) as client:
         assert ask(client, name="x.lock") == NAME
         before = client.get("/v1/model/image")
-        silence(Registry(tmp_path), "HotName")
+        abstain(Registry(tmp_path), "HotName")
         assert eventually(lambda: ask(client, name="x.lock") == 0)
         assert ask(client, name="app.log") == WRITE
         after = client.get("/v1/model/image")

@@ -26,7 +26,7 @@ from birthmark.serving.models.loaded import load_model
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.published import NoModelError
 from birthmark.training.registry.versions import Registry, RegistryError
-from tests.builders.silence import silence
+from tests.builders.abstaining import abstain
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.answers.test_arrow_answers import arrow
 
@@ -297,7 +297,7 @@ def test_a_predicate_with_too_many_false_positives_is_no_until_another_version_i
 
     with served(settings) as client:
         assert answered(client) == "yes"
-        silence(Registry(settings.registry), "lifespan<=1")
+        abstain(Registry(settings.registry), "lifespan<=1")
         assert eventually(lambda: answered(client) == "no")
         metric = 'birthmark_abstaining{predicate="lifespan<=1"} 1.0'
         assert metric in client.get("/metrics").text

@@ -13,8 +13,8 @@ from birthmark.training.registry.thresholds import (
 from birthmark.training.registry.versions import Registry
 
 
-def silence(registry: Registry, *predicates: str, kind: str | None = None) -> None:
-    """Let the published version never say yes to predicates: a tenth of 1,000 files got a wrong."""
+def abstain(registry: Registry, *predicates: str, kind: str | None = None) -> None:
+    """Let the published version abstain on predicates: a tenth of 1,000 files got a wrong yes."""
     version = registry.current()
     assert version is not None
     rows = [
