@@ -1,7 +1,6 @@
 """From what is served to the audit of it: the second bundled day, asked about as it is born.
 
-Tests also training/audit/figures.py, training/audit/page.py, training/audit/run.py,
-training/control/audited.py.
+Tests also training/audit/figures.py, training/audit/page.py, training/audit/run.py.
 """
 
 from __future__ import annotations
