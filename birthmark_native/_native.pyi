@@ -969,6 +969,22 @@ class Forest:
         ``matrix`` (uint8) has the rows one after the other; ``threads`` ``None``: all processors.
         """
 
+    def refit(
+        self,
+        matrix: pa.Array,
+        answers: pa.Array,
+        base: pa.Array,
+        unit: float,
+        how: tuple[float, float, int],
+    ) -> pa.Array:
+        """Return the scores of all leaves (uint8), moved towards the answers of rows.
+
+        ``matrix`` (uint8) has the rows, ``answers`` (bool, null where unknown) their answers, of
+        all outputs. A row's score is ``base`` (float32, by output) and ``unit`` times its sum.
+        ``how`` has the rate, the rows without residual in each leaf, and the number of passes. Each
+        leaf needs a row of scores to itself. Raises ``ForestError`` where these do not fit.
+        """
+
 def encode_names(names: pa.Array) -> tuple[pa.Array, pa.RecordBatch]:
     """Return the numbers of names (uint8, name by name), and their ``shape`` and ``suffix`` hashes.
 

@@ -43,9 +43,11 @@ _RAW = (
 @with_options
 def list_(place: Place, as_json: Json = False) -> None:
     """List the stored versions, oldest first."""
+    from birthmark.training.registry.versions import with_refresh
+
     stored = stored_registry(place.registry)
     marks = _marks(stored)
-    rows = [_row(stored, version, marks) for version in stored.versions()]
+    rows = [_row(stored, version, marks) for version in with_refresh(stored)]
     if as_json:
         print_json({**marks, "versions": rows})
         return

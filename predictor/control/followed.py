@@ -36,6 +36,7 @@ from birthmark.features.history_scope import (
 from birthmark.predictor.answers.operating_points import NEVER
 from birthmark.predictor.control.control import Control, Row
 from birthmark.predictor.control.outcomes import MARKS, UNKNOWN, horizon
+from birthmark.predictor.control.refresh import RecentBirths, Refresher
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import Predicate
 from birthmark.predictor.predicates.predicate import Subject
@@ -55,7 +56,7 @@ class FollowedControl:
     ``predicates`` are those of the models, by key. Outcomes of the day up to ``counted_until``
     (microseconds since the epoch), which ``control`` counted before, are not counted again; those
     of earlier days are, as the clock must have been set back. At most ``most`` births have pending
-    outcomes; ``left_out`` counts the others.
+    outcomes; ``left_out`` counts the others. ``refresher`` gets the births and their outcomes, too.
     """
 
     def __init__(
@@ -65,10 +66,12 @@ class FollowedControl:
         control: Control,
         counted_until: int = 0,
         most: int = MOST_OPEN,
+        refresher: Refresher | None = None,
     ) -> None:
         self.control, self.counted_until, self.left_out = control, counted_until, 0
         self._before = counted_until
         self._most, self._chance = most, np.random.default_rng(0)
+        self._refresher = refresher
         self.models = models
         self._rows: dict[Row, None] = {}
         self._open: dict[str, deque[_Births]] = {subject: deque() for subject in _SUBJECTS}
@@ -106,6 +109,8 @@ class FollowedControl:
                 rows = rows.filter(pa.array(admitted))
                 births = self._scored(rows, keys, files[admitted])
                 self._open[subject].append(births)
+                if self._refresher is not None:
+                    self._refresher.add(births.recent())
                 every = np.ones(len(births.ids), dtype=bool)
                 for row in self._rows_of(keys):
                     self.control.controllers[row].expect(*births.answers(row, every))
@@ -141,6 +146,8 @@ class FollowedControl:
             scope=history_scopes(creates).astype(np.int64),
             scores=scores,
             in_force=in_force,
+            creates=creates,
+            answers={key: np.full(len(births), np.nan) for key in keys},
         )
 
     def became(self, outcomes: pa.Table) -> None:
@@ -186,6 +193,7 @@ class FollowedControl:
             answers = predicate.evaluate(lives)
             known = answers.is_valid().to_numpy(zero_copy_only=False) & ~before
             truths = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
+            births.answers[key][due & known] = truths[due & known]
             for row in self._rows_of([key]):
                 controller = self.control.controllers[row]
                 controller.forget(*births.answers(row, due & ~known))
@@ -199,7 +207,8 @@ class _Births:
 
     ``ids`` ascend; ``files`` are those of the files that were born with the names. ``scope`` has
     each birth's index in ``HISTORY_SCOPES``; ``scores`` are by scope, then by key; ``in_force`` are
-    the thresholds then (``NEVER``: none).
+    the thresholds then (``NEVER``: none). ``answers`` has by key the outcomes that were counted
+    (1 or 0; nan: none).
     """
 
     ids: Ints
@@ -208,6 +217,8 @@ class _Births:
     scope: Ints
     scores: Mapping[HistoryScope, Mapping[str, Floats]]
     in_force: Mapping[Row, float]
+    creates: pa.Table
+    answers: dict[str, Floats]
     died: Ints = field(init=False)
     lost: Ints = field(init=False)
     used: dict[tuple[str, str], Floats] = field(init=False)
@@ -219,6 +230,10 @@ class _Births:
         self.died, self.lost = np.full((2, n), UNKNOWN)
         self.used = {(fact, use): np.full(n, np.nan) for fact in ("died", "young") for use in _USED}
         self.counted = {age: np.zeros(n, dtype=bool) for age in MARKS}
+
+    def recent(self) -> RecentBirths:
+        """Return these births for a refresh."""
+        return RecentBirths(self.creates, self.born, self.answers)
 
     def became(self, fact: str, outcomes: pa.Table) -> None:
         """Record outcomes of one ``fact``; those of other births are ignored."""

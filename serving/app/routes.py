@@ -135,7 +135,7 @@ def short(body: bytes) -> bytes:
 
 def _publish(registry: Registry, version: str) -> str | None:
     with registry_read():
-        stored = registry.versions()
+        stored = [*registry.versions(), *registry.refreshes()]
     if version not in stored:
         raise ApiError("no_version", f"{registry.place}: holds no version {version!r}")
     try:

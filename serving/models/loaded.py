@@ -48,13 +48,22 @@ class LoadedModel(ImageModel):
         self._replace([*self.audited_rows, *(moved.thresholds if moved else [])])
         put_in_force(self.answerer, self.moved_thresholds.values())
 
+    def follow(self, before: LoadedModel) -> None:
+        """Keep the thresholds in force if the model before is of the same base version.
+
+        Their sums stay the same: a refresh changes neither unit nor base of a forest.
+        """
+        if (self.base, self.kind, self.point) == (before.base, before.kind, before.point):
+            self._replace(before.moved_thresholds.values())
+            put_in_force(self.answerer, self.moved_thresholds.values())
+
     def _replace(self, rows: Iterable[MovedThreshold]) -> None:
         self.moved_thresholds.clear()
         self.moved_thresholds.update({(row.predicate, row.told): row for row in rows})
 
     def fits(self, moved: MovedThresholds) -> bool:
-        """Return whether thresholds are for this version and kind."""
-        return (moved.version, moved.kind) == (self.version, self.kind)
+        """Return whether thresholds are for this version, refreshed or not, and kind."""
+        return (moved.version, moved.kind) == (self.base, self.kind)
 
     def check(self, moved: MovedThresholds) -> None:
         """Raise `InvalidThresholdsError` for thresholds that this version cannot have."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from birthmark.data.generated import describe
-from birthmark.training.registry.versions import Registry, RegistryError
+from birthmark.training.registry.versions import Registry, RegistryError, with_refresh
 from birthmark.training.reports.labels import CARD_HTML, CARD_JSON
 
 SHOWN = 10
@@ -25,7 +25,7 @@ class Versions:
     def listed(self) -> list[dict[str, Any]]:
         """Return the newest versions, newest first, with their states."""
         current, pinned = self.registry.current(), self.registry.pinned()
-        newest = self.registry.versions()[-SHOWN:]
+        newest = with_refresh(self.registry)[-SHOWN:]
         # Other threads may read at the same time, so replace the dictionary, never change it.
         before = self._read
         self._read = summaries = {name: before.get(name) or self._about(name) for name in newest}

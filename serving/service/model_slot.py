@@ -121,6 +121,8 @@ class ModelSlot:
     def _swap_model(self, model: LoadedModel) -> None:
         if self.model is None or self.model.version != model.version:
             self.since = datetime.now(UTC)
+        if self.model is not None:
+            model.follow(self.model)
         with self._swapping:
             self.model, self.failure = model, None
             self._listener(model)

@@ -38,6 +38,7 @@ from birthmark.training.learn.loss import without_loss
 from birthmark.training.learn.profile import Profile
 from birthmark.training.registry import thresholds
 from birthmark.training.registry.stored import load
+from birthmark.training.registry.manifests import base_version
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS
 from birthmark.training.reports.verdict import Night, Verdict, named, of_nights
@@ -160,7 +161,7 @@ def audit(
     # Links and renames make names, too, but are not predicted.
     created = names.filter(pc.fill_null(pc.equal(names["how_born"], "create"), False))
     lives = {"file": births(files), "name": births(created)}
-    name, version = dataset.resolve().name, registry.current()
+    name, version = dataset.resolve().name, registry.base()
     servers = sorted(pc.unique(files["server"].cast(pa.utf8())).to_pylist())
     nothing = SERVED.empty_table(), GROUPS.empty_table()
     found = Audit(name, since, until, servers, version, joining, *nothing)
@@ -220,14 +221,15 @@ _WHOSE = ["model", "kind", "point"]
 
 
 def _groups(registry: Registry, log: LogFiles, found: Audit) -> Iterator[tuple[Answered, pa.Table]]:
-    """Yield the log's rows of each model that answered."""
+    """Yield the log's rows of each model that answered; refreshes count as their base version."""
     tables: dict[tuple[str, str, str], list[pa.Table]] = {}
     around = timedelta(seconds=found.joining.tolerance)
     for table in log.tables(found.since - around, found.until + around):
         for whose in table.select(_WHOSE).group_by(_WHOSE).aggregate([]).to_pylist():
             same = [pc.equal(table[column], value) for column, value in whose.items()]
             own = table.filter(reduce(pc.and_, same))
-            tables.setdefault((whose["model"], whose["kind"], whose["point"]), []).append(own)
+            model = base_version(whose["model"]), whose["kind"], whose["point"]
+            tables.setdefault(model, []).append(own)
     unknown: Counter[str] = Counter()
     for (version, kind, point), parts in sorted(tables.items()):
         rows = pa.concat_tables(parts, promote_options="default").combine_chunks()

@@ -72,7 +72,7 @@ def remove(config: Config, registry: Registry, going: Removable) -> None:
 
 def _rested_on(registry: Registry) -> Iterator[str]:
     """Yield the training data of the versions that serve, or may serve again."""
-    for version in {registry.current(), registry.pinned(), registry.previous()} - {None}:
+    for version in {registry.base(), registry.pinned(), registry.previous()} - {None}:
         try:
             yield from registry.manifest(str(version))["trained_on"]["datasets"]
         except (RegistryError, KeyError):  # the training data of a damaged version is unknown

@@ -45,6 +45,7 @@ from birthmark.training.nightly.intake import (
 from birthmark.training.nightly.retention import removable, remove
 from birthmark.training.nightly.state import Recorder, recording
 from birthmark.training.nightly.trace_files import unmatched, unreachable
+from birthmark.training.registry.manifests import base_version
 from birthmark.training.registry.stored import Stored, load
 from birthmark.training.registry.versions import Registry
 from birthmark.training.reports.evaluation_run import EvaluationRun
@@ -327,8 +328,8 @@ def _train(
     champion = _champion(registry)
     own = config.all_predicates().values(), config.all_estimators()
     candidate, decision = train_candidate(champion, lives, config.training, *own)
-    if champion is None and registry.current() is not None:
-        decision = replace(decision, reason=f"{registry.current()} is of another release")
+    if champion is None and (published := registry.base()) is not None:
+        decision = replace(decision, reason=f"{published} is of another release")
     decision = _unless_pinned(registry, decision)
     candidate.manifest["decision"] = decision.to_json()
     store = registry.publish if decision.publish else registry.store
@@ -352,7 +353,7 @@ def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]
         about = registry.manifest(latest)
         same = (
             about.get("decision", {}).get("publish", False)
-            and about["compared_with"] in (registry.current(), None)
+            and about["compared_with"] in (registry.base(), None)
             and about["trained_on"]["datasets"] == [path.name for path in window]
             and about["settings"] == config.training.model_dump(mode="json")
         )
@@ -366,12 +367,12 @@ def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]
 
 
 def _champion(registry: Registry) -> Stored | None:
-    """Return the published version; None if there is none of this release.
+    """Return the published version, without refreshes; None if there is none of this release.
 
-    A version of another release cannot be loaded, compared or served.
+    A refresh has learned from the day that it would be tested on. A version of another release cannot be loaded, compared or served.
     """
     try:
-        return None if registry.current() is None else load(registry)
+        return None if (published := registry.base()) is None else load(registry, published)
     except OlderModelError:
         return None
 
@@ -395,5 +396,6 @@ def _trained_on(registry: Registry, window: Sequence[Path]) -> bool:
         return False
     manifest = registry.manifest(latest)
     is_set_aside = not manifest.get("decision", {}).get("publish", True)
-    settled = is_set_aside or latest in (registry.current(), registry.withdrawn())
+    withdrawn = base_version(registry.withdrawn() or "")
+    settled = is_set_aside or latest in (registry.base(), withdrawn)
     return settled and {path.name for path in window} <= set(manifest["trained_on"]["datasets"])

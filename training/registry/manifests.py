@@ -19,8 +19,21 @@ MOST_BYTES = 16 << 20
 """Size limit of a manifest, in bytes."""
 
 MANIFEST = "manifest.json"
-VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
-"""A version's name: when it was stored (UTC), and the fingerprint of its manifest."""
+VERSION = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}(\.\d{5}-[0-9a-f]{6})?")
+"""A version's name: when it was stored (UTC), and the fingerprint of its manifest.
+
+A refresh has the name of the version that it refreshes, its own number, and its own fingerprint.
+"""
+
+
+def base_version(version: str) -> str:
+    """Return the version that `version` refreshes; without a refresh, itself."""
+    return version.partition(".")[0]
+
+
+def is_refresh(version: str) -> bool:
+    """Return whether a version's name is that of a refresh."""
+    return "." in version
 
 
 class RegistryError(ValueError):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from birthmark.predictor import Kind, Point
+from birthmark.training.registry.manifests import base_version
 from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds, read_registry
 from birthmark.training.registry.versions import Registry, RegistryError
 
@@ -29,6 +30,11 @@ class Published:
     manifest: Mapping[str, Any]
     directory: Path
     audited: MovedThresholds | None = None
+
+    @property
+    def base(self) -> str:
+        """The version that was trained: this one, or the one that it refreshes."""
+        return base_version(self.version)
 
     @property
     def audited_rows(self) -> list[MovedThreshold]:
@@ -63,7 +69,7 @@ def read_published(
         point or _manifest_choice(registry, manifest, "point", get_args(Point)),
         manifest,
         registry.directory(version),
-        moved if moved is not None and moved.version == version else None,
+        moved if moved is not None and moved.version == base_version(version) else None,
     )
 
 

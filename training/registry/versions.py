@@ -7,6 +7,9 @@
     <registry>/pinned                             the pinned version, if any
     <registry>/withdrawn                          the newest version, after a rollback from it
 
+A version can be refreshed (`Registry.refresh`): a refresh is a complete version, too, and is named
+after the version that was trained. `versions` has those that were trained, `refreshes` the others.
+
 A version is written under a temporary name and appears atomically; then the pointer is replaced. So
 a crash at any instant leaves the previous version published, and readers need no lock. `storage`
 has the guarantees behind this.
@@ -23,14 +26,33 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from birthmark.training.registry import manifests
-from birthmark.training.registry.manifests import FORMAT, MANIFEST, VERSION, RegistryError
+from birthmark.training.registry.manifests import (
+    FORMAT,
+    MANIFEST,
+    VERSION,
+    RegistryError,
+    is_refresh,
+    base_version,
+)
 from birthmark.training.registry.storage import LocalStorage, Storage
 
-__all__ = ["FORMAT", "MANIFEST", "Place", "Registry", "RegistryError", "is_remote"]
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "Place",
+    "Registry",
+    "RegistryError",
+    "is_refresh",
+    "is_remote",
+    "with_refresh",
+]
 
 _TIME = "%Y%m%dT%H%M%SZ"
 _REMEMBERED = 100
 """Greatest number of earlier published versions in the history."""
+
+KEPT_REFRESHES = 10
+"""Number of the newest refreshes that are kept."""
 
 
 def _now() -> datetime:
@@ -114,6 +136,32 @@ class Registry:
         with self._storage.writing():
             return self._add(write_parts, manifest)
 
+    def refresh(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
+        """Store a refresh of the published version and make it the current one; return its name.
+
+        `manifest` is that of the version that was trained, with changes. Older refreshes than the
+        last `KEPT_REFRESHES` are removed. Raises `RegistryError`, with nothing stored, if another
+        version is published, a version is pinned, or somebody went back from a refresh.
+        """
+        version = manifest["version"]
+        with self._storage.writing():
+            self._may_become_current(None)
+            self._may_be_refreshed(version)
+            last = [int(name[len(version) + 1 :][:5]) for name in self._refreshes_of(version)[-1:]]
+            refresh = self._add(write_parts, manifest, f"{version}.{sum(last) + 1:05}")
+            self._advance(refresh)
+            for old in self.refreshes()[:-KEPT_REFRESHES]:
+                self._storage.discard(old)
+        return refresh
+
+    def _may_be_refreshed(self, version: str) -> None:
+        if self.base() != version:
+            published = self.base()
+            raise RegistryError(f"{self.place}: expected {version} published, found {published}")
+        withdrawn = self.withdrawn() or ""
+        if is_refresh(withdrawn) and base_version(withdrawn) == version:
+            raise RegistryError(f"{self.place}: {withdrawn} was withdrawn: no refresh replaces it")
+
     def make_current(self, version: str) -> None:
         """Publish a stored `version`, if it is intact and no other is pinned."""
         self.verify(version)
@@ -131,8 +179,8 @@ class Registry:
                 raise RegistryError(f"{self.place}: expected an earlier version, found none")
             self.verify(version)
             self._may_become_current(version)
-            if (current := self.current()) == self.versions()[-1]:
-                self._storage.write("withdrawn", f"{current}\n".encode())
+            if self.base() == self.versions()[-1]:
+                self._storage.write("withdrawn", f"{self.current()}\n".encode())
             history = self._history()
             if version not in history:
                 self._advance(version)
@@ -170,14 +218,16 @@ class Registry:
         with self._storage.writing():
             going = self._prunable(keep)
             for version in going:
+                for refresh in self._refreshes_of(version):
+                    self._storage.discard(refresh)
                 self._storage.discard(version)
         return going
 
     def _prunable(self, keep: int) -> list[str]:
-        stored, current = self.versions(), self.current()
+        stored, current, pinned = self.versions(), self.base(), self.pinned()
         staying = {
             current,
-            self.pinned(),
+            pinned and base_version(pinned),
             self.previous(),
             None if current is None else self._compared_with(current),
             *stored[max(0, len(stored) - keep) :],
@@ -187,6 +237,11 @@ class Registry:
     def current(self) -> str | None:
         """Return the published version's name; None if there is none."""
         return self._name_in("current")
+
+    def base(self) -> str | None:
+        """Return the published version, or the one that it refreshes; None if there is none."""
+        current = self.current()
+        return None if current is None else base_version(current)
 
     def published(self) -> str:
         """Return the published version's name; raise `RegistryError` if there is none."""
@@ -215,8 +270,18 @@ class Registry:
         return None
 
     def versions(self) -> list[str]:
-        """Return the names of all versions, oldest first."""
-        return sorted(name for name in self._storage.versions() if VERSION.fullmatch(name))
+        """Return the names of all versions but refreshes, oldest first."""
+        return sorted(name for name in self._names() if not is_refresh(name))
+
+    def refreshes(self) -> list[str]:
+        """Return the names of all refreshes, oldest first."""
+        return sorted(name for name in self._names() if is_refresh(name))
+
+    def _refreshes_of(self, version: str) -> list[str]:
+        return [name for name in self.refreshes() if base_version(name) == version]
+
+    def _names(self) -> list[str]:
+        return [name for name in self._storage.versions() if VERSION.fullmatch(name)]
 
     def directory(self, version: str) -> Path:
         """Return a local directory with the parts and the manifest of `version`.
@@ -298,7 +363,8 @@ class Registry:
         # Before the pointer: after a crash in between, the history ends with the current version,
         # which is skipped in a rollback and not added twice.
         history = self._history()
-        if before is not None and history[-1:] != [before]:
+        # A rollback goes back behind all refreshes.
+        if before is not None and not is_refresh(before) and history[-1:] != [before]:
             self._remember([*history, before])
         self._storage.write("current", (version + "\n").encode())
 
@@ -309,20 +375,29 @@ class Registry:
     def _remember(self, history: Sequence[str]) -> None:
         self._storage.write("history", ("".join(f"{v}\n" for v in history[-_REMEMBERED:])).encode())
 
-    def _add(self, write_parts: Callable[[Path], object], manifest: Mapping[str, Any]) -> str:
+    def _add(
+        self,
+        write_parts: Callable[[Path], object],
+        manifest: Mapping[str, Any],
+        name: str | None = None,
+    ) -> str:
+        """Store a version under a `name`, less its fingerprint (None: the time of storage)."""
         with self._storage.staged() as staged:
             write_parts(staged)
-            described = self._complete(manifest, manifests.parts(staged))
+            described = self._complete(manifest, manifests.parts(staged), name)
             (staged / MANIFEST).write_text(manifests.written(described), encoding="utf-8")
             self._storage.keep(staged, described["version"])
         return str(described["version"])
 
-    def _complete(self, manifest: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+    def _complete(
+        self, manifest: Mapping[str, Any], parts: Mapping[str, Any], name: str | None
+    ) -> dict[str, Any]:
         now = self._clock().astimezone(UTC)
         own = {"format": FORMAT, "created": now.isoformat(timespec="seconds"), "parts": parts}
         # Round trip through JSON, which turns keys into strings and tuples into lists.
         described = json.loads(json.dumps({**manifest, **own}, allow_nan=False))
-        return {**described, "version": f"{self._instant(now)}-{manifests.fingerprint(described)}"}
+        name = name or self._instant(now)
+        return {**described, "version": f"{name}-{manifests.fingerprint(described)}"}
 
     def _instant(self, now: datetime) -> str:
         """Return a time later than every version's, so that names sort by time of storage."""
@@ -330,6 +405,13 @@ class Registry:
             then = datetime.strptime(latest[:-7], _TIME).replace(tzinfo=UTC)
             now = max(now, then + timedelta(seconds=1))
         return now.strftime(_TIME)
+
+
+def with_refresh(registry: Registry) -> list[str]:
+    """Return the names of all versions, oldest first, and of the published refresh."""
+    current = registry.current()
+    refresh = [current] if current is not None and is_refresh(current) else []
+    return sorted([*registry.versions(), *refresh])
 
 
 def _is_set_aside(manifest: Mapping[str, Any]) -> bool:

@@ -1,12 +1,13 @@
 //! `Forest`, `encode_names` and `fnv1a`.
 
-use super::arrays::{bytes, column, whole, Batch, Column};
+use super::arrays::{bytes, column, typed, whole, Batch, Column};
 use super::errors::{raise, UNEQUAL_NODES};
-use arrow_array::types::{UInt16Type, UInt32Type, UInt8Type};
-use arrow_array::{ArrayRef, RecordBatch, UInt32Array, UInt8Array};
+use arrow_array::types::{Float32Type, UInt16Type, UInt32Type, UInt8Type};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, UInt32Array, UInt8Array};
 use arrow_pyarrow::PyArrowType;
+use arrow_schema::DataType;
 use birthmark_learn::encode;
-use birthmark_learn::forest::{processors, Forest, Node};
+use birthmark_learn::forest::{processors, Forest, Node, Refit, UNKNOWN};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -50,6 +51,32 @@ impl PyForest {
         let sums = py.detach(|| self.0.sums(matrix.values(), threads)).map_err(raise)?;
         Ok(column(UInt32Array::from(sums)))
     }
+
+    fn refit(
+        &self,
+        py: Python<'_>,
+        matrix: Column,
+        answers: Column,
+        base: Column,
+        unit: f32,
+        how: (f32, f32, usize),
+    ) -> PyResult<Column> {
+        let matrix = whole::<UInt8Type>(matrix, "matrix")?;
+        let base = whole::<Float32Type>(base, "base")?;
+        let answers = three_valued(answers)?;
+        let (rate, prior, passes) = how;
+        let how = Refit { rate, prior, passes };
+        let score = (&base.values()[..], unit);
+        let scores =
+            py.detach(|| self.0.refit(matrix.values(), &answers, score, how)).map_err(raise)?;
+        Ok(column(UInt8Array::from(scores)))
+    }
+}
+
+/// Booleans as bytes; nulls are `UNKNOWN`.
+fn three_valued(answers: Column) -> PyResult<Vec<u8>> {
+    let answers: BooleanArray = typed(answers, &DataType::Boolean, "answers")?;
+    Ok(answers.iter().map(|answer| answer.map_or(UNKNOWN, u8::from)).collect())
 }
 
 #[pyfunction]

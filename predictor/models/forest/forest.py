@@ -7,7 +7,7 @@ evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,11 @@ FULL = 255
 EDGE = 0.002
 """Distance from 0 and 1 at which the sigmoid begins: less than that of any cut of levels
 (``predictor.fit.levels.GRID``)."""
+
+REFIT_RATE, REFIT_PRIOR, REFIT_PASSES = 1.0, 5.0, 6
+"""How ``Forest.refit`` moves leaves: by a pass, as a share of the mean residual; the rows without
+residual that a leaf counts in addition; and the number of passes. They were chosen on captured days
+(``benchmarks/refresh.py``)."""
 
 SPLIT_BYTES = 8
 """Greatest size of a compiled split; a leaf takes one byte per output."""
@@ -140,6 +145,38 @@ class Forest:
             unit,
             base + sum(part.least.sum(axis=0) for part in trees),
         )
+
+    def refit(self, matrix: Bytes, answers: Floats) -> Forest:
+        """Return this forest with leaves moved towards ``answers`` (rows × outputs; nan: unknown).
+
+        Splits, ``unit`` and ``base`` stay, so that thresholds of sums keep their meaning.
+        """
+        own = self._with_leaves_apart()
+        known = ~np.isnan(answers.ravel())
+        scores = own._native.refit(
+            pa.array(np.ascontiguousarray(matrix).ravel()),
+            pa.array(answers.ravel() == 1, mask=~known),
+            pa.array(self.base.astype(np.float32)),
+            self.unit,
+            (REFIT_RATE, REFIT_PRIOR, REFIT_PASSES),
+        )
+        return replace(own, scores=np.asarray(scores).reshape(-1, self.outputs))
+
+    def with_outputs(self, other: Forest, outputs: Sequence[int]) -> Forest:
+        """Return this forest with the scores of some outputs from ``other``, a refit of it."""
+        own = self._with_leaves_apart()
+        scores = own.scores.copy()
+        scores[:, outputs] = other.scores[:, outputs]
+        distinct, place = _distinct(scores)
+        target = own.target.copy()
+        target[own.column == LEAF] = place
+        return replace(own, scores=distinct, target=target)
+
+    def _with_leaves_apart(self) -> Forest:
+        """Return the same forest, with a row of scores for each leaf, in their order."""
+        leaf, target = self.column == LEAF, self.target.copy()
+        target[leaf] = np.arange(np.count_nonzero(leaf))
+        return replace(self, scores=self.scores[self.target[leaf]], target=target)
 
     @property
     def outputs(self) -> int:

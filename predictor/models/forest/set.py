@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 
+from birthmark.data.common.arrays import Bytes, Floats
 from birthmark.features.creates import of_names
-from birthmark.features.encoding import Encoding
+from birthmark.features.encoding import Encoding, mask_rows
 from birthmark.features.history_scope import HISTORY_SCOPES, HistoryScope
 from birthmark.predictor.answers.operating_points import Scores
 from birthmark.predictor.image.format import Section
 from birthmark.predictor.models.forest.evidence import evidence_of
+from birthmark.predictor.models.forest.forest import Forest
 from birthmark.predictor.models.forest.model import SEEN, CreateForest, shared
 from birthmark.predictor.models.forest.sections import by_forest, least_sum, sections_of
 from birthmark.predictor.models.forest.support import Support
@@ -78,6 +80,42 @@ class ForestModels(ModelSet[CreateForest]):
         scores = self[key].forest_.scores_of_sums[:, self[key].output_]
         return least_sum(scores, np.inf if threshold is None else threshold)
 
+    def refit(self, creates: pa.Table, answers: Mapping[str, Floats]) -> Self:
+        """Return these models with the leaves of some forests moved towards ``answers``.
+
+        ``answers`` has for each row of ``creates`` 1, 0 or nan (unknown), by key; they are of one
+        subject. Forests of other keys stay. Each row counts twice, with its history and without
+        any: so the forests stay right for those who ask without.
+        """
+        refitted = self._copy()
+        for encoding, forests in self._by_encoding([key for key in self if key in answers]):
+            matrix = encoding.transform(self._seen(creates, forests))
+            both = np.vstack([matrix, _without_history(matrix)])
+            for entry in forests:
+                unknown = np.full(len(creates), np.nan)
+                labels = np.column_stack([answers.get(key, unknown) for key in entry.keys])
+                refitted._replace(entry, entry.forest.refit(both, np.vstack([labels, labels])))
+        return refitted
+
+    def with_keys(self, refitted: Self, keys: Collection[str]) -> Self:
+        """Return these models with those of ``keys`` from a refit of them."""
+        mixed = self._copy()
+        for entry in self._shared():
+            if outputs := [place for place, key in enumerate(entry.keys) if key in keys]:
+                other = refitted[entry.keys[0]].forest_
+                mixed._replace(entry, entry.forest.with_outputs(other, outputs))
+        return mixed
+
+    def _copy(self) -> Self:
+        models = type(self)(self)
+        models.points = self.points
+        return models
+
+    def _replace(self, entry: SharedForest, forest: Forest) -> None:
+        """Replace a forest; the keys keep their order."""
+        own = {name: getattr(self[entry.keys[0]], name) for name in self.parameters}
+        self._add(entry._replace(forest=forest), own)
+
     def evidence(self, creates: pa.Table) -> list[dict[str, tuple[float, dict[str, Any]]]]:
         """Return the leaves, and the columns that moved the scores most."""
         rows: list[dict[str, tuple[float, dict[str, Any]]]] = [{} for _ in range(len(creates))]
@@ -139,3 +177,10 @@ class ForestModels(ModelSet[CreateForest]):
             if not set(keys).isdisjoint(entry.keys):
                 groups.setdefault(id(entry.encoding), (entry.encoding, []))[1].append(entry)
         return list(groups.values())
+
+
+def _without_history(matrix: Bytes) -> Bytes:
+    """Return rows of bytes as of creates without history, with all attributes."""
+    masked = matrix.copy()
+    mask_rows(masked, "nothing", still_known=np.ones(len(masked), dtype=bool))
+    return masked

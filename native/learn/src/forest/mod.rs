@@ -4,8 +4,11 @@ use std::num::NonZero;
 use std::thread;
 use thiserror::Error;
 
+mod refit;
 #[cfg(test)]
 mod tests;
+
+pub use refit::{Refit, UNKNOWN};
 
 /// The column of a leaf.
 pub const LEAF: u16 = u16::MAX;
