@@ -183,9 +183,9 @@ def main() -> None:
         results += rows
         means = (np.mean([row[figure] for row in rows]) for figure in FIGURES)
         lines.append(f"{name:20}" + "".join(f"{mean:10.2f}" for mean in means))
-        print("\n".join(lines), flush=True)
         if asked.json:
             asked.json.write_text(json.dumps(results, indent=2, default=float) + "\n")
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":
