@@ -124,7 +124,10 @@ def search(candidate: Candidate, data: Data, trials: int, seed: int) -> dict[str
         predict = candidate.learn(data.matrix[data.early], labels == 1, seed, **parameters)
         wrong = (predict(data.matrix[data.late]) >= 0.5) != (truth == 1)
         tried.append((float(wrong[known].mean()), parameters))
-        print(f"  {100 * tried[-1][0]:.2f}% wrong: {parameters}", flush=True)
+        print(
+            f"  {100 * tried[-1][0]:.2f}% wrong: {json.dumps(parameters, default=float)}",
+            flush=True,
+        )
     return min(tried, key=lambda one: one[0])[1]
 
 
