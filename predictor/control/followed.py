@@ -261,7 +261,8 @@ class _Births:
             column = outcomes[use]
             if pa.types.is_timestamp(column.type):
                 column = column.cast(pa.int64())
-            self.used[fact, use][rows] = column.cast(pa.float64()).to_numpy()
+            # a client may set any size or time; beyond 2^53 it need not be exact
+            self.used[fact, use][rows] = column.cast(pa.float64(), safe=False).to_numpy()
 
     def asked_at(self, scope: HistoryScope) -> Bools:
         """Return which births can be asked about at a history scope: they have as much history."""

@@ -186,6 +186,26 @@ def test_after_a_stepped_clock_outcomes_are_counted_as_before(
     assert followed(model, operations, last).control.controllers[row].ledger.outcomes == 0
 
 
+def test_sizes_and_times_may_be_any_that_a_client_sets(
+    model: TrainedModel, operations: pa.Table
+) -> None:
+    live = LiveHistory(HistoryKeeper(100_000), HistoryKeeper(100_000))
+    live.update(operations.combine_chunks().to_batches()[0])
+    found = FollowedControl(
+        model.of_kind("forest"), {key: model.predicates[key] for key in KEYS}, Control(STATIC)
+    )
+    found.born(pa.Table.from_batches([live.take_births()]))
+    outcomes = pa.Table.from_batches([live.take_outcomes()])
+    for name in ("size", "mtime"):
+        place = outcomes.schema.get_field_index(name)
+        field = outcomes.schema.field(name)
+        most = pa.scalar(2**63 - 1).cast(field.type)
+        outcomes = outcomes.set_column(place, field, pa.repeat(most, len(outcomes)))
+    found.became(outcomes)
+    found.count(pc.max(operations["time"]).value)
+    assert found.control.controllers["size=zero", "nothing"].ledger.outcomes > 100
+
+
 def test_pending_answers_are_those_without_an_outcome(
     model: TrainedModel, operations: pa.Table, whole: FollowedControl
 ) -> None:

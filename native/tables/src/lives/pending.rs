@@ -156,7 +156,7 @@ impl PendingEvents {
     pub fn emit(&mut self, inodes: &mut Inodes, hosts: &Interner, out: &mut Vec<Event>) {
         let (time, first) = (self.due, self.emitted);
         let newborn = self.take_newborn(time, hosts);
-        let mut outcomes = self.take_ended(time);
+        let mut outcomes = self.take_ended(time, inodes);
         self.take_due(time, inodes, &mut outcomes);
         outcomes.sort_unstable_by_key(|outcome| (outcome.0, outcome.1));
         let subject = self.subject;
@@ -197,7 +197,7 @@ impl PendingEvents {
     }
 
     /// The outcomes of the ends of a time.
-    fn take_ended(&mut self, time: i64) -> Vec<Outcome> {
+    fn take_ended(&mut self, time: i64, inodes: &mut Inodes) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         let ended: Vec<Ending> = self.ended.extract_if(.., |each| each.at <= time).collect();
         for ending in ended {
@@ -209,6 +209,9 @@ impl PendingEvents {
             self.outcomes(birth, &ending, &mut outcomes);
             if let Some(recent) = self.recent(birth).filter(|_| ending.how != Fate::Lost) {
                 recent.over = true;
+                if self.subject == Subject::File {
+                    inodes.unwatch(ending.number);
+                }
             }
         }
         outcomes
