@@ -2,6 +2,7 @@
 
     python -m benchmarks.control --train DAY... --test DAY... [--noon] [--json OUT] [--plot OUT]
     python -m benchmarks.control --workload campus [--rate 4] [--noon]
+    python -m benchmarks.control --train DAY... --test DAY... --misleading BIRTHS [--json OUT]
 
 A DAY is as in ``benchmarks.accuracy``. The models learn from the training days. Then each test day
 is played: a birth is answered at the threshold in force, and its outcome moves that once it is
@@ -11,6 +12,9 @@ the files whose outcome the trace tells; an interval is over blocks of time, as 
 
 With ``--noon``, every user's programs change in the middle of the test day, and the picture shows
 the running share of false positives, with and without control.
+
+With ``--misleading``, one client creates that many files in each test day, to raise or to lower the
+thresholds for all (``benchmarks.control_misled``). The table has what changes for the others.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.control_misled import misled, misled_table
 from benchmarks.control_played import WHO, WINDOW, play
 from benchmarks.control_plot import draw
 from benchmarks.control_streams import ASKED, changed_at_noon, streams
@@ -37,6 +42,7 @@ from benchmarks.days import Day, generated_days, read_days
 from birthmark.data.settings import WORKLOADS
 from birthmark.predictor import BUILT_IN, Predicate, TrainedModel
 from birthmark.predictor.control import ControlSettings
+from birthmark.predictor.control.outcomes import horizon
 from birthmark.training.evaluate.cases import labelled
 
 PREDICATES = {key: each for key, each in BUILT_IN.items() if each.subject != "directory"}
@@ -97,9 +103,13 @@ def _cell(figures: dict[str, Any]) -> str:
     return f"{true:.2f} ({false:.2f}){'!' if figures.get('over') else ' '}"
 
 
-def report(rows: Sequence[dict[str, Any]]) -> None:
+def report(rows: Sequence[dict[str, Any]], misleading: int | None) -> None:
     """Print tables; an exclamation mark is over the bound by more than sampling error."""
     console = Console(width=120)
+    if misleading is not None:
+        for test in dict.fromkeys(row["test"] for row in rows):
+            console.print(misled_table([row for row in rows if row["test"] == test], misleading))
+        return
     for test in dict.fromkeys(row["test"] for row in rows):
         own = [row for row in rows if row["test"] == test]
         console.print(*(table(own, scope) for scope in ASKED))
@@ -133,6 +143,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kind", default="forest", help="of the models")
     parser.add_argument("--bound", type=float, default=0.01, help="false positives, share of files")
     parser.add_argument("--noon", action="store_true", help="let programs change in the test days")
+    parser.add_argument("--misleading", type=int, metavar="BIRTHS", help="of one client")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, metavar="OUT")
     parser.add_argument("--plot", type=Path, metavar="OUT", help="with --noon: .svg or .png")
@@ -156,12 +167,19 @@ def main() -> None:
         say(f"playing {changed.name}")
         test = labelled(PREDICATES, changed.files, changed.names, model.creates)
         found = streams(model, asked.kind, test)
-        played = list(play(found, ControlSettings(asked.bound)))
+        settings = ControlSettings(asked.bound)
+        if asked.misleading is not None:
+            moved = [one for one in found if horizon(PREDICATES[one.row[0]]) is not None]
+            some = (misled(one, settings, asked.misleading) for one in moved)
+            rows += [{"test": changed.name} | row for own in some for row in own]
+            model.follow(day.files, day.names)
+            continue
+        played = list(play(found, settings))
         rows += [each.row(changed.name, asked.bound, noon) for each in played]
         if noon is not None and asked.plot:
             draw(played, noon, asked.bound, asked.plot)
         model.follow(day.files, day.names)
-    report(rows)
+    report(rows, asked.misleading)
     if asked.json:
         asked.json.write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n")
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from birthmark.data.datasets.tables import read_files, read_names
+from birthmark.data.datasets.tables import read_files, read_names, read_table
 from birthmark.data.ingest.run import ingest
 from birthmark.features import History, from_directories, from_files, from_names
 from birthmark.predictor import Predicate
+from birthmark.predictor.control.outcomes import USES
 from birthmark.predictor.parameters import DEFAULTS
 from birthmark.predictor.predicates.predicate import Subject
 from birthmark.training.evaluate.cases import Labelled, labelled
 from birthmark.training.learn.train import Lives
+from birthmark_native import HistoryKeeper, LiveHistory
+
+FEW_KEYS = 1000
 
 
 @dataclass(frozen=True)
 class Day:
     """Files that lived in one day, or in a period that stands for one.
 
-    ``files`` and ``names`` are tables of ``data.schema``, births and all else.
+    ``files`` and ``names`` are tables of ``data.schema``, births and all else. Those read from
+    datasets have the files' use at 30 s, too (``with_use``).
     """
 
     name: str
@@ -43,8 +49,34 @@ def read_days(paths: Sequence[Path], scratch: Path) -> list[Day]:
             dataset = scratch / str(number)
             traces = sorted(each for each in path.rglob("*") if each.is_file())
             ingest(traces if path.is_dir() else [path], dataset)
-        days.append(Day(path.name, read_files(dataset), read_names(dataset)))
+        operations = read_table(dataset, "operations").to_batches()
+        files = with_use(read_files(dataset), operations)
+        days.append(Day(path.name, files, read_names(dataset)))
     return days
+
+
+def with_use(files: pa.Table, operations: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Return files with the columns ``used_…`` of ``predictor.control.outcomes``.
+
+    A follower's live history emits them from the operations; null for files that died before.
+    """
+    live = LiveHistory(HistoryKeeper(FEW_KEYS), HistoryKeeper(FEW_KEYS))
+    births, outcomes = [], []
+    for batch in operations:
+        live.update(batch)
+        births.append(live.take_births())
+        outcomes.append(live.take_outcomes())
+    born, used = (pa.Table.from_batches(batches) for batches in (births, outcomes))
+    born = born.filter(pc.equal(born["subject"].cast(pa.utf8()), "file"))
+    used = used.filter(pc.equal(used["fact"].cast(pa.utf8()), "used"))
+    row_of = {birth: row for row, birth in enumerate(used["id"].to_pylist())}
+    keys = zip(*(born[name].to_pylist() for name in ("time", "dir_fh", "name")), strict=True)
+    rows = {key: row_of.get(birth) for key, birth in zip(keys, born["id"].to_pylist(), strict=True)}
+    keys = zip(*(files[name].to_pylist() for name in ("born", "dir_fh", "name")), strict=True)
+    found = used.take(pa.array([rows.get(key) for key in keys], pa.int64()))
+    for use in USES.values():
+        files = files.append_column(f"used_{use}", found[use])
+    return files
 
 
 def generated_days(name: str, days: int, seed: int, scratch: Path, rate: float = 1.0) -> list[Day]:
@@ -60,7 +92,8 @@ def generated_days(name: str, days: int, seed: int, scratch: Path, rate: float =
     write(Workload(name, seed, start, days, rate * RATES[name]), trace)
     ingest([trace], dataset)
     midnight = datetime.fromisoformat(start).replace(tzinfo=UTC)
-    whole = Lives((name,), read_files(dataset), read_names(dataset))
+    files = with_use(read_files(dataset), read_table(dataset, "operations").to_batches())
+    whole = Lives((name,), files, read_names(dataset))
     found = []
     for number in range(days):
         since = midnight + timedelta(days=number)

@@ -81,21 +81,21 @@ def histogram_boosting(seed: int) -> Any:
     )
 
 
-def light_gbm(seed: int) -> Any:
+def light_gbm(seed: int, **parameters: Any) -> Any:
+    """Return LightGBM's classifier, with ``parameters`` in place of the defaults here."""
     from lightgbm import LGBMClassifier
 
-    codes = [place for place, c in enumerate(LOOKED_AT) if COLUMNS[c] in CODED]
-    return LGBMClassifier(
-        n_estimators=120,
-        num_leaves=63,
-        colsample_bytree=0.3,
-        subsample=0.7,
-        subsample_freq=1,
-        categorical_feature=codes,
-        random_state=seed,
-        n_jobs=-1,
-        verbose=-1,
-    )
+    defaults = {
+        "n_estimators": 120,
+        "num_leaves": 63,
+        "colsample_bytree": 0.3,
+        "subsample": 0.7,
+        "subsample_freq": 1,
+        "categorical_feature": [i for i, c in enumerate(LOOKED_AT) if COLUMNS[c] in CODED],
+        "n_jobs": -1,
+        "verbose": -1,
+    }
+    return LGBMClassifier(random_state=seed, **(defaults | parameters))
 
 
 def learners() -> dict[str, Learner]:
@@ -149,6 +149,14 @@ def judge(scores: Any, truth: Any, held: Any, held_truth: Any, block: Any) -> di
     }
 
 
+def judge_all(
+    keys: list[str], scores: Any, truth: Any, held: Any, held_truth: Any, block: Any
+) -> list[dict[str, Any]]:
+    """Return the accuracy of the scores of each predicate, column by column."""
+    columns = zip(keys, scores.T, truth.T, held.T, held_truth.T, strict=True)
+    return [{"predicate": key, **judge(*own, block)} for key, *own in columns]
+
+
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -174,17 +182,9 @@ def main() -> None:
         seconds = time.monotonic() - began
         scores, held = predict(rows), predict(matrix[holdout.held])
         block = holdout.block[holdout.held]
-        judged = [
-            {
-                "learner": name,
-                "predicate": key,
-                "seconds": seconds,
-                "bytes_per_predicate": size,
-                **judge(scores[:, k], truth[:, k], held[:, k], labels[holdout.held][:, k], block),
-            }
-            for k, key in enumerate(keys)
-        ]
-        results += judged
+        about = {"learner": name, "seconds": seconds, "bytes_per_predicate": size}
+        judged = judge_all(keys, scores, truth, held, labels[holdout.held], block)
+        results += [about | row for row in judged]
         wrong, false, true = (
             np.mean([row[n] for row in judged])
             for n in ("incorrect", "false_positives", "true_positives")

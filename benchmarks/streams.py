@@ -23,6 +23,7 @@ import argparse
 import json
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from rich.table import Table
 from benchmarks.control import PREDICATES, say, trained
 from benchmarks.control_played import WHO, Played, play
 from benchmarks.control_streams import Stream, changed_at_noon, streams
-from benchmarks.days import Day, labelled_since, read_days
+from benchmarks.days import Day, labelled_since, read_days, with_use
 from benchmarks.git_history import UNKNOWN, observed, operations
 from benchmarks.streams_bound import first_above
 from benchmarks.streams_simulated import BIRTHS, DRIFTS, simulated
@@ -84,6 +85,7 @@ def repository_rows(path: Path, kind: str, settings: ControlSettings) -> list[di
     """Return the rows of a git repository's later half."""
     history = list(operations(path))
     whole = observed(path.name, history)
+    whole = replace(whole, files=with_use(whole.files, history))
     half = int(np.median(births(whole.files)["born"].cast(pa.int64()).to_numpy()))
     before = observed(f"{path.name}, the earlier half", history, half)
     model = trained([before], kind, settings.bound, OF_GIT)

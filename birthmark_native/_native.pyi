@@ -239,6 +239,7 @@ class LiveHistory:
           that age or at the death;
         - ``young``: how a file was used (``size`` in bytes, the largest; ``reads``, ``writes``;
           ``atime``, ``mtime``) until it was 5 s old, emitted then or at the death;
+        - ``used``: the use of a file that outlasts 30 s, until then, with ``bytes_written``;
         - ``died``: the end, after ``life`` µs, and the use of the file until then;
         - ``lost``: the end was missed, or there was no birth. Later marks and early-use events are
           those of a file without a visible death.

@@ -5,9 +5,9 @@ Every birth is scored at each history scope, whether or not a client asks about 
 not depend on the requests.
 
 Predicates with a horizon (``predictor.control.outcomes``) are counted at that age of each life. A
-follower learns the truth of the others only when the file dies, and would count short lives before
-all others: their thresholds stay as calibrated. So do those of kinds whose images count no sums
-(``ModelSet.least_sum``), because their thresholds cannot change.
+follower learns the truth of users' expressions and functions only when the file dies, and would
+count short lives before all others: their thresholds stay as calibrated. So do those of kinds whose
+images count no sums (``ModelSet.least_sum``), because their thresholds cannot change.
 
 If there are more births than room, some are dropped at random, independently of their outcomes.
 """
@@ -35,7 +35,13 @@ from birthmark.features.history_scope import (
 )
 from birthmark.predictor.answers.operating_points import NEVER
 from birthmark.predictor.control.control import Control, Row
-from birthmark.predictor.control.outcomes import MARKS, UNKNOWN, horizon
+from birthmark.predictor.control.outcomes import (
+    MARKS,
+    UNKNOWN,
+    USES,
+    answers_at_horizon,
+    horizon,
+)
 from birthmark.predictor.control.refresh import RecentBirths, Refresher
 from birthmark.predictor.models.model_set import ModelSet
 from birthmark.predictor.predicates import Predicate
@@ -45,9 +51,12 @@ MOST_OPEN = 100_000
 """Greatest number of births with pending outcomes, of files and names together: some 100 MB."""
 
 _SUBJECTS: tuple[Subject, ...] = ("file", "name")
-_USED = ("size", "writes")
 _NONE: Ints = np.zeros(0, dtype=np.int64)
-_USE_OF = {"file": ("max_size", "writes"), "name": ("file_max_size", "file_writes")}
+_USE_OF = {
+    "file": USES,
+    "name": {"file_max_size": "size", "file_writes": "writes"},
+}
+_USED = ("young", "used")
 
 
 class FollowedControl:
@@ -147,20 +156,21 @@ class FollowedControl:
             scores=scores,
             in_force=in_force,
             creates=creates,
-            answers={key: np.full(len(births), np.nan) for key in keys},
+            truths={key: np.full(len(births), np.nan) for key in keys},
         )
 
     def became(self, outcomes: pa.Table) -> None:
         """Record outcomes, with the columns of ``LiveHistory.take_outcomes``."""
         subjects, facts = (outcomes[name].cast(pa.utf8()) for name in ("subject", "fact"))
         for subject in _SUBJECTS:
-            for fact in ("died", "young", "lost"):
+            for fact in ("died", *_USED, "lost"):
                 rows = outcomes.filter(pc.and_(pc.equal(subjects, subject), pc.equal(facts, fact)))
                 for births in self._open[subject] if len(rows) else ():
                     births.became(fact, rows)
-        young = pc.and_(pc.equal(subjects, "file"), pc.equal(facts, "young"))
-        for births in self._open["name"]:
-            births.files_became(outcomes.filter(young))
+        for fact in _USED:
+            rows = outcomes.filter(pc.and_(pc.equal(subjects, "file"), pc.equal(facts, fact)))
+            for births in self._open["name"]:
+                births.files_became(fact, rows)
 
     def count(self, clock: int) -> None:
         """Count the outcomes due at ``clock``, in the order of birth, predicate by predicate.
@@ -190,10 +200,10 @@ class FollowedControl:
         lives, since = births.at_age(age, subject), self._before - births.born - age
         before = (since >= 0) & (since < DAY)
         for key, predicate in predicates.items():
-            answers = predicate.evaluate(lives)
+            answers = answers_at_horizon(lives, predicate)
             known = answers.is_valid().to_numpy(zero_copy_only=False) & ~before
             truths = pc.fill_null(answers, False).to_numpy(zero_copy_only=False)
-            births.answers[key][due & known] = truths[due & known]
+            births.truths[key][due & known] = truths[due & known]
             for row in self._rows_of([key]):
                 controller = self.control.controllers[row]
                 controller.forget(*births.answers(row, due & ~known))
@@ -207,7 +217,7 @@ class _Births:
 
     ``ids`` ascend; ``files`` are those of the files that were born with the names. ``scope`` has
     each birth's index in ``HISTORY_SCOPES``; ``scores`` are by scope, then by key; ``in_force`` are
-    the thresholds then (``NEVER``: none). ``answers`` has by key the outcomes that were counted
+    the thresholds then (``NEVER``: none). ``truths`` has by key the outcomes that were counted
     (1 or 0; nan: none).
     """
 
@@ -218,7 +228,7 @@ class _Births:
     scores: Mapping[HistoryScope, Mapping[str, Floats]]
     in_force: Mapping[Row, float]
     creates: pa.Table
-    answers: dict[str, Floats]
+    truths: dict[str, Floats]
     died: Ints = field(init=False)
     lost: Ints = field(init=False)
     used: dict[tuple[str, str], Floats] = field(init=False)
@@ -228,12 +238,14 @@ class _Births:
         """Begin with unknown outcomes."""
         n = len(self.ids)
         self.died, self.lost = np.full((2, n), UNKNOWN)
-        self.used = {(fact, use): np.full(n, np.nan) for fact in ("died", "young") for use in _USED}
+        self.used = {
+            (fact, use): np.full(n, np.nan) for fact in ("died", *_USED) for use in USES.values()
+        }
         self.counted = {age: np.zeros(n, dtype=bool) for age in MARKS}
 
     def recent(self) -> RecentBirths:
         """Return these births for a refresh."""
-        return RecentBirths(self.creates, self.born, self.answers)
+        return RecentBirths(self.creates, self.born, self.truths)
 
     def became(self, fact: str, outcomes: pa.Table) -> None:
         """Record outcomes of one ``fact``; those of other births are ignored."""
@@ -250,18 +262,22 @@ class _Births:
             self.died[rows] = times
         self._use(fact, rows, outcomes.filter(pa.array(matching)))
 
-    def files_became(self, young: pa.Table) -> None:
-        """Record the early use of files; those of other names are ignored."""
-        ids = _numbers(young["id"])
+    def files_became(self, fact: str, outcomes: pa.Table) -> None:
+        """Record the use of files at an age; those of other names are ignored."""
+        ids = _numbers(outcomes["id"])
         order = np.argsort(ids)
         places = np.searchsorted(ids[order], self.files)
         places[places == len(ids)] = 0
         rows = np.flatnonzero(ids[order][places] == self.files) if len(ids) else _NONE
-        self._use("young", rows, young.take(pa.array(order[places[rows]])))
+        self._use(fact, rows, outcomes.take(pa.array(order[places[rows]])))
 
     def _use(self, fact: str, rows: Ints, outcomes: pa.Table) -> None:
-        for use in _USED:
-            self.used[fact, use][rows] = pc.cast(outcomes[use], pa.float64()).to_numpy()
+        for use in USES.values():
+            column = outcomes[use]
+            if pa.types.is_timestamp(column.type):
+                column = column.cast(pa.int64())
+            # a client may set any size or time; beyond 2^53 it need not be exact
+            self.used[fact, use][rows] = column.cast(pa.float64(), safe=False).to_numpy()
 
     def asked_at(self, scope: HistoryScope) -> Bools:
         """Return which births can be asked about at a history scope: they have as much history."""
@@ -286,26 +302,26 @@ class _Births:
     def at_age(self, age: int, subject: str) -> pa.Table:
         """Return the lives as observed when each was just older than ``age``.
 
-        A life that was not dead by then has its early size and writes, as in
-        ``predictor.control.outcomes``.
+        Its use is that until then, as in ``predictor.control.outcomes``.
         """
         n = len(self.ids)
         until = np.minimum(self.born + age + 1, self.lost)
         dead = (self.died <= self.born + age) & (self.died <= self.lost)
-        used = [np.where(dead, *(self.used[f, use] for f in ("died", "young"))) for use in _USED]
-        columns = {
-            name: pa.array(values, from_pandas=True).cast(pa.uint64())
-            for name, values in zip(_USE_OF[subject], used, strict=True)
+        alive = "used" if age == MARKS[-1] else "young"
+        used = {
+            name: np.where(dead, self.used["died", use], self.used[alive, use])
+            for name, use in _USE_OF[subject].items()
         }
         return pa.table(
             {
                 "kind": pa.repeat("file", n),
                 "birth_seen": pa.repeat(True, n),
                 "born": pa.array(self.born).cast(TIME),
+                "first_seen": pa.array(self.born).cast(TIME),
                 "died": pa.array(self.died, mask=~dead).cast(TIME),
                 "death_seen": pa.array(dead),
                 "observed_until": pa.array(until).cast(TIME),
-                **columns,
+                **{name: pa.array(values, from_pandas=True) for name, values in used.items()},
             }
         )
 

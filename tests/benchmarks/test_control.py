@@ -57,3 +57,22 @@ def test_the_control_moves_thresholds(measured: tuple[list[dict[str, Any]], str,
         for who in ("served", "static")
     }
     assert wrong["served"] < wrong["static"]
+
+
+def test_misleading_births_have_a_row_per_effect(tmp_path: Path) -> None:
+    out = tmp_path / "rows.json"
+    days = ["--train", str(DAYS[0]), "--test", str(DAYS[1]), "--kind", "rules"]
+    options = ["--misleading", "500", "--json", str(out)]
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.control", *days, *options],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    rows = json.loads(out.read_text())
+    moved = {row["predicate"] for row in rows}
+    assert len(rows) == len(moved) * 4
+    assert "lifespan<=1" in moved
+    assert "write-only" not in moved, "its threshold cannot move"
+    assert "500 births of one client" in run.stdout

@@ -22,6 +22,7 @@ from birthmark.data.samples import DAYS
 from birthmark.data.schema import FILES, NAMES
 from birthmark.data.traces.reader import open_trace
 from birthmark.features import CREATES, HISTORY_BYTES, History
+from birthmark.predictor.control.outcomes import USES
 from birthmark_native import HistoryKeeper, LiveHistory, SnapshotError
 from tests.builders.operations import (
     FILE,
@@ -256,7 +257,7 @@ def outcomes(*rows: Row, **parameters: int) -> list[list[Any]]:
     """Return the outcomes of files: seconds, number, fact, and its details."""
     emitted = followed([batch(*rows)], **parameters)
     found = emitted.of("file", emitted.outcomes)
-    about = ("mark", "over", "life", "size", "reads", "writes")
+    about = ("mark", "over", "life", "size", "reads", "writes", "bytes_written")
     return [
         [
             row["time"].timestamp(),
@@ -274,16 +275,36 @@ def made(time: float, name: bytes, **more: Any) -> Row:
     return create(time, name, b"F" + name, **known | more)
 
 
-def test_marks_and_early_use_are_emitted_when_due():
-    write = op("write", 2, b"Fa", offset=0, count=9, reply_time=2)
-    late = op("write", 6.5, b"Fa", offset=0, count=20, reply_time=6.5)
-    rest = [op("getattr", at, b"dir", reply_time=at) for at in (31, 32)]
-    assert outcomes(made(1, b"a"), write, late, *rest) == [
+@pytest.mark.parametrize("max_live", [1, 100], ids=["spilled", "in memory"])
+def test_marks_and_use_are_emitted_when_due(max_live: int):
+    writes = [
+        op("write", at, b"Fa", offset=0, count=count, reply_time=at)
+        for at, count in ((2, 9), (6.5, 20), (31, 7), (31.5, 50))
+    ]
+    others = [made(3, b"b"), made(7, b"c")]
+    rows = [made(1, b"a"), writes[0], others[0], writes[1], others[1], *writes[2:]]
+    events = outcomes(*rows, op("getattr", 32, b"dir", reply_time=32), max_live=max_live)
+    assert [event for event in events if event[1] == 0] == [
         [2, 0, "mark", 1, False],
         [6, 0, "mark", 5, False],
         [6, 0, "young", 9, 0, 1],
         [31, 0, "mark", 30, False],
+        [31, 0, "used", 20, 0, 3, 36],
     ]
+
+
+def test_the_use_of_a_file_that_is_no_longer_used_is_that_of_its_row():
+    emitted = followed(pq.read_table(DAYS[0]).to_batches(9_000))
+    lives = emitted.lives("file").to_pylist()
+    files = {(row["born"], row["dir_fh"], row["name"]): row for row in lives}
+    births = emitted.of("file", emitted.births)
+    rows = {row["id"]: files.get((row["time"], row["dir_fh"], row["name"])) for row in births}
+    outcomes = [row for row in emitted.of("file", emitted.outcomes) if row["fact"] == "used"]
+    found = [(used, row) for used in outcomes if (row := rows[used["id"]])]
+    idle = [(used, row) for used, row in found if row["last_seen"] <= used["time"]]
+    assert 100 < len(idle) < len(found)
+    for column, use in USES.items():
+        assert [used[use] for used, _ in idle] == [row[column] for _, row in idle]
 
 
 def test_a_death_emits_the_remaining_marks_and_the_use():
@@ -293,7 +314,7 @@ def test_a_death_emits_the_remaining_marks_and_the_use():
         [2, 0, "mark", 1, False],
         [3, 0, "mark", 5, True],
         [3, 0, "mark", 30, True],
-        [3, 0, "died", 2 * SECOND, 9, 0, 1],
+        [3, 0, "died", 2 * SECOND, 9, 0, 1, 9],
         [3, 0, "young", 9, 0, 1],
     ]
 
@@ -307,7 +328,7 @@ def test_a_file_whose_end_was_missed_is_lost_and_counts_as_alive_as_it_does_in_t
     rows = [made(1, b"a"), lookup(1.5, b"a", None, status=NOENT)]
     rows += [op("lookup", 1.6, b"Fa", status=70), op("getattr", 40, b"dir")]
     events = outcomes(*rows)
-    assert [row[2] for row in events] == ["lost", "mark", "mark", "young", "mark"]
+    assert [row[2] for row in events] == ["lost", "mark", "mark", "young", "mark", "used"]
     assert [row[-1] for row in events if row[2] == "mark"] == [False] * 3
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from birthmark.data.common.durations import SECOND
@@ -49,15 +50,15 @@ SMALL = used({"size": 900, "writes": 1, "reads": 0})
         ("name:size=zero", 5),
         ("size>16k", 5),
         ("HotName", 5),
+        ("amtime<=0", 30),
+        ("amtime>0", 30),
+        ("write-only", 30),
+        ("read-only", 30),
+        ("HotWrite", 30),
     ],
 )
-def test_lifespans_and_sizes_are_counted_at_an_age(key: str, seconds: int) -> None:
+def test_built_in_predicates_are_counted_at_an_age(key: str, seconds: int) -> None:
     assert horizon(BUILT_IN[key]) == seconds * SECOND
-
-
-@pytest.mark.parametrize("key", ["write-only", "amtime>0", "HotWrite"])
-def test_predicates_of_use_are_counted_at_the_end(key: str) -> None:
-    assert horizon(BUILT_IN[key]) is None
 
 
 @pytest.mark.parametrize("asked", [{"expression": "lifespan <= 5"}, {"function": "nowhere:f"}])
@@ -89,11 +90,28 @@ def test_a_life_that_was_watched_too_shortly_is_never_counted() -> None:
     assert counted("lifespan<=5", short) == ([15], [False])
 
 
-def test_a_size_is_counted_as_it_was_then_and_use_as_it_was_in_the_end() -> None:
+def test_a_size_is_counted_as_it_was_then() -> None:
     late = used({"size": 900, "writes": 1, "reads": 0}, size=20_000, reads=9)
     rows = [life(b"a", 10, 600, **late), life(b"b", 10, end=900, **SMALL)]
     assert counted("size>16k", *rows) == ([15, 15], [False, False])
-    assert counted("write-only", *rows) == ([610, 900], [False, True])
+
+
+def test_use_is_counted_at_an_age_as_it_was_then_or_at_the_death() -> None:
+    read = used({"size": 900, "writes": 1, "reads": 0}, reads=9)
+    rows = [life(b"a", 10, 600, **read), life(b"b", 10, 3, **read), life(b"c", 10, 600, **SMALL)]
+    lives = births(files_of(*rows))
+    predicates = {"write-only": BUILT_IN["write-only"]}
+    for reads, truth in ((0, True), (4, False)):
+        then = lives.append_column("used_reads", pa.array([reads, None, 0], pa.uint64()))
+        found = in_seconds(outcomes(then, predicates)["write-only"])
+        assert found == ([40, 40, 40], [truth, False, True])
+
+
+def test_a_file_that_is_not_hot_at_the_age_is_counted_though_it_may_become_so() -> None:
+    hot = used({"size": 900, "writes": 9, "reads": 0})
+    rows = [life(b"a", 10, end=60, **SMALL), life(b"b", 10, end=60, **hot)]
+    assert BUILT_IN["HotWrite"].evaluate(files_of(*rows)).to_pylist() == [None, True]
+    assert counted("HotWrite", *rows) == ([40, 40], [False, True])
 
 
 def test_an_early_death_counts_with_the_size_at_death() -> None:
@@ -113,5 +131,7 @@ def test_outcomes_at_the_end_are_the_predicates_answers() -> None:
     for key, found in outcomes(lives, predicates).items():
         answers = predicates[key].evaluate(lives)
         known = answers.is_valid().to_numpy(zero_copy_only=False)
+        if key == "HotWrite":
+            known[:] = True
         assert (known == (found.known_at != UNKNOWN)).all()
         assert answers.drop_null().to_pylist() == found.truths[known].tolist()

@@ -165,7 +165,7 @@ impl Followed {
             self.history.learn(&self.awaited, &outcome);
         };
         match &event.what {
-            What::Born(_) | What::Lost => {}
+            What::Born(_) | What::Used(_) | What::Lost => {}
             What::Mark(mark, yes) => learn(Fact::Mark(*mark, *yes)),
             What::Young(used) => learn(Fact::Used(used.learned())),
             What::Died(life, used) => {

@@ -12,7 +12,7 @@ use birthmark_learn::history::MARKS;
 use std::sync::Arc;
 
 const SUBJECTS: [&str; 2] = ["file", "name"];
-const FACTS: [&str; 4] = ["mark", "died", "young", "lost"];
+const FACTS: [&str; 5] = ["mark", "died", "young", "used", "lost"];
 
 /// Births, with the columns of `features.CREATES`.
 pub fn births(births: &[BirthWithHistory], lives: &Lives) -> Result<RecordBatch, ArrowError> {
@@ -58,6 +58,7 @@ pub fn outcomes(events: &[Event]) -> Result<RecordBatch, ArrowError> {
         ("size", numbers::<UInt64Type>(uses().map(|u| u?.size)), true),
         ("reads", numbers::<UInt64Type>(uses().map(|u| u?.reads)), true),
         ("writes", numbers::<UInt64Type>(uses().map(|u| u?.writes)), true),
+        ("bytes_written", numbers::<UInt64Type>(uses().map(|u| u?.bytes_written)), true),
         ("atime", times(uses().map(|u| u?.atime)), true),
         ("mtime", times(uses().map(|u| u?.mtime)), true),
     ])
@@ -72,7 +73,7 @@ fn create(event: &Event) -> Option<&Create> {
 
 fn used(event: &Event) -> Option<&Use> {
     match &event.what {
-        What::Died(_, used) | What::Young(used) => Some(used),
+        What::Died(_, used) | What::Young(used) | What::Used(used) => Some(used),
         _ => None,
     }
 }
@@ -84,7 +85,8 @@ fn fact(event: &Event) -> Option<u32> {
         What::Mark(..) => Some(0),
         What::Died(..) => Some(1),
         What::Young(_) => Some(2),
-        What::Lost => Some(3),
+        What::Used(_) => Some(3),
+        What::Lost => Some(4),
     }
 }
 

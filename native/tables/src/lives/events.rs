@@ -5,7 +5,8 @@
 //!   directory, name and handle, so that the order does not reveal their ends. Therefore events of
 //!   an instant are pending until the trace's time has moved on.
 //! - The answer whether a life outlasts a mark is emitted at the mark, or at the death. The use of
-//!   a young file is emitted when it is 5 s old, or at its death. All times are the trace's.
+//!   a young file is emitted when it is 5 s old, or at its death; the use until the last mark only
+//!   then, as a death has its own. All times are the trace's.
 //! - A life whose end was missed is emitted as lost when that is detected. Until a death is seen,
 //!   lifespan marks and early-use events are emitted on time. If a birth is retracted, no further
 //!   events are emitted for it.
@@ -54,6 +55,8 @@ pub enum What {
     Died(i64, Box<Use>),
     /// The use of a file while it was young.
     Young(Box<Use>),
+    /// The use of a file that outlasts the last of [`history::MARKS`], until then.
+    Used(Box<Use>),
     /// Its end was missed, or it was not a birth.
     Lost,
 }
@@ -98,8 +101,24 @@ pub struct Use {
     pub size: Option<u64>,
     pub reads: Option<u64>,
     pub writes: Option<u64>,
+    pub bytes_written: Option<u64>,
     pub atime: Option<i64>,
     pub mtime: Option<i64>,
+}
+
+/// A file's use while it was young, and until now.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Uses {
+    pub early: Use,
+    pub last: Use,
+}
+
+impl Uses {
+    /// The use of a file.
+    pub(super) fn of_file(inode: &Inode) -> Uses {
+        Uses { early: Use::early(&inode.life.early), last: Use::of_file(inode) }
+    }
 }
 
 impl Use {
@@ -109,11 +128,12 @@ impl Use {
     }
 
     /// The use while it was young.
-    pub(super) fn early(early: &Early) -> Use {
+    fn early(early: &Early) -> Use {
         Use {
             size: early.size,
             reads: Some(early.reads.into()),
             writes: Some(early.writes.into()),
+            bytes_written: None,
             atime: early.atime,
             mtime: early.mtime,
         }
@@ -126,6 +146,7 @@ impl Use {
             size: life.max_size,
             reads: Some(life.reads),
             writes: Some(life.writes),
+            bytes_written: Some(life.bytes_written),
             atime: life.atime,
             mtime: life.mtime,
         }
@@ -173,17 +194,15 @@ impl Events {
     /// Records the end of a file, known now; `died` is its time, if seen.
     pub fn file_ended(&mut self, now: i64, inode: &Inode, died: Option<i64>) {
         if let Some(birth) = inode.life.birth.filter(|birth| birth.number != NOT_EMITTED) {
-            let (last, early) = (Use::of_file(inode), Use::early(&inode.life.early));
-            let ending = Ending::new(birth, now, died, (last, early));
-            self.files.ended(ending);
+            self.files.ended(Ending::new(birth, now, died, Uses::of_file(inode)));
         }
     }
 
     /// Records the end of a name of a file.
     pub fn name_ended(&mut self, now: i64, inode: &Inode, birth: Option<Birth>, died: Option<i64>) {
         if let Some(birth) = birth.filter(|birth| birth.number != NOT_EMITTED) {
-            let ending = Ending::new(birth, now, died, (Use::of_name(inode), Use::default()));
-            self.names.ended(ending);
+            let uses = Uses { last: Use::of_name(inode), ..Uses::default() };
+            self.names.ended(Ending::new(birth, now, died, uses));
         }
     }
 

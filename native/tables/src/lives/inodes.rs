@@ -1,6 +1,6 @@
 //! The living files, indexed by handle and by name; the longest idle are on disk.
 
-use super::events::Use;
+use super::events::Uses;
 use super::hosts::Hosts;
 use super::life::{Bytes, DataHandle, Inode, NameLife};
 use super::spill::{self, Spill};
@@ -65,7 +65,7 @@ pub struct Inodes {
     drained: Slot,
     drained_on_disk: u64,
     spill: Spill,
-    /// The young files, if their early use is to be emitted.
+    /// The files whose use is to be emitted.
     young: Young,
     /// Whether any file has handles of data servers.
     has_data: bool,
@@ -100,7 +100,7 @@ impl Inodes {
     /// Writes all files, those on disk first.
     pub fn save<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), Error> {
         writer.put(&(self.seed, self.hasher.hash_one(KNOWN)))?;
-        writer.put(&self.young.all_gone(|slot| self.get(slot).life.early))?;
+        writer.put(&self.young.all_gone(|slot| Uses::of_file(self.get(slot))))?;
         let mut from = 0;
         loop {
             let records = self.spill.read_on(&mut from, CHUNK)?;
@@ -261,7 +261,7 @@ impl Inodes {
         self.count(slot, 0);
         self.lives -= inode.lives();
         if let Some(birth) = inode.life.birth {
-            self.young.went(birth.number, &inode.life.early);
+            self.young.went(birth.number, &inode);
         }
         for hash in self.handle_hashes(&inode) {
             unindex(&mut self.handles, hash, slot);
@@ -272,18 +272,23 @@ impl Inodes {
         inode
     }
 
-    /// Watches the use of a young file, by the number of its birth, the next one.
+    /// Watches the use of a file, by the number of its birth, the next one.
     pub fn watch(&mut self, slot: Slot, number: u64) {
         self.young.watch(number, slot);
     }
 
-    /// Returns a file's use since its birth, or until its end, and stops watching it.
-    pub fn unwatch(&mut self, number: u64) -> Use {
-        match self.young.unwatch(number) {
-            Some(Place::Here(slot)) => Use::early(&self.get(slot).life.early),
-            Some(Place::Gone(early)) => Use::early(&early),
-            None => Use::default(),
+    /// Returns a watched file's use since its birth, or until its end.
+    pub fn uses(&mut self, number: u64) -> Uses {
+        match self.young.place(number) {
+            Some(&Place::Here(slot)) => Uses::of_file(self.get(slot)),
+            Some(Place::Gone(uses)) => **uses,
+            None => Uses::default(),
         }
+    }
+
+    /// Stops watching a file.
+    pub fn unwatch(&mut self, number: u64) {
+        self.young.unwatch(number);
     }
 
     /// Gives a file a name.

@@ -1,6 +1,6 @@
 //! Births and their outcomes, pending until the trace's time is reached.
 
-use super::events::{Create, Event, Subject, Use, What};
+use super::events::{Create, Event, Subject, Uses, What};
 use super::inodes::Inodes;
 use super::life::{Birth, Bytes};
 use birthmark_learn::history::{MARKS, YOUNG};
@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Deadlines after a birth, in the order in which events with equal time are emitted: the marks,
-/// the death, the use while young.
+/// the death, the use while young, the use until the last mark.
 const DUE: [(i64, u8); 4] = [(MARKS[0], 0), (MARKS[1], 1), (MARKS[2], 2), (YOUNG, USED_YOUNG)];
 const DIED: u8 = MARKS.len() as u8;
 const USED_YOUNG: u8 = DIED + 1;
-const LOST: u8 = USED_YOUNG + 1;
+const USED: u8 = USED_YOUNG + 1;
+const LOST: u8 = USED + 1;
 
 /// A birth that was not emitted yet.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,8 +35,7 @@ pub struct Ending {
     /// When it became known.
     pub at: i64,
     how: Fate,
-    last: Use,
-    early: Use,
+    uses: Uses,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,16 +46,16 @@ enum Fate {
 }
 
 impl Ending {
-    /// Returns the end of a life, with its last use and its early use.
-    pub fn new(birth: Birth, now: i64, died: Option<i64>, (last, early): (Use, Use)) -> Ending {
+    /// Returns the end of a life, with its use.
+    pub fn new(birth: Birth, now: i64, died: Option<i64>, uses: Uses) -> Ending {
         let how = if died.is_some() { Fate::Died } else { Fate::Lost };
         let at = died.unwrap_or(now).max(birth.at);
-        Ending { number: birth.number, born: birth.at, at, how, last, early }
+        Ending { number: birth.number, born: birth.at, at, how, uses }
     }
 
     /// Returns a retraction of a birth.
     pub fn unborn(birth: Birth, now: i64) -> Ending {
-        let ending = Ending::new(birth, now, None, Default::default());
+        let ending = Ending::new(birth, now, None, Uses::default());
         Ending { how: Fate::Unborn, ..ending }
     }
 }
@@ -156,7 +156,7 @@ impl PendingEvents {
     pub fn emit(&mut self, inodes: &mut Inodes, hosts: &Interner, out: &mut Vec<Event>) {
         let (time, first) = (self.due, self.emitted);
         let newborn = self.take_newborn(time, hosts);
-        let mut outcomes = self.take_ended(time);
+        let mut outcomes = self.take_ended(time, inodes);
         self.take_due(time, inodes, &mut outcomes);
         outcomes.sort_unstable_by_key(|outcome| (outcome.0, outcome.1));
         let subject = self.subject;
@@ -197,7 +197,7 @@ impl PendingEvents {
     }
 
     /// The outcomes of the ends of a time.
-    fn take_ended(&mut self, time: i64) -> Vec<Outcome> {
+    fn take_ended(&mut self, time: i64, inodes: &mut Inodes) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
         let ended: Vec<Ending> = self.ended.extract_if(.., |each| each.at <= time).collect();
         for ending in ended {
@@ -209,6 +209,9 @@ impl PendingEvents {
             self.outcomes(birth, &ending, &mut outcomes);
             if let Some(recent) = self.recent(birth).filter(|_| ending.how != Fate::Lost) {
                 recent.over = true;
+                if self.subject == Subject::File {
+                    inodes.unwatch(ending.number);
+                }
             }
         }
         outcomes
@@ -228,12 +231,12 @@ impl PendingEvents {
             match MARKS.get(which) {
                 Some(_) => tell(order, What::Mark(which, life <= after)),
                 None if self.subject == Subject::File && life <= after => {
-                    tell(order, What::Young(Box::new(ending.early)))
+                    tell(order, What::Young(Box::new(ending.uses.early)))
                 }
                 None => {}
             }
         }
-        tell(DIED, What::Died(life, Box::new(ending.last)));
+        tell(DIED, What::Died(life, Box::new(ending.uses.last)));
     }
 
     /// The outcomes due at a time.
@@ -245,13 +248,17 @@ impl PendingEvents {
                 let Some(recent) = self.recent(birth) else {
                     continue;
                 };
-                let (number, over) = (recent.number, recent.over);
+                let number = recent.number;
+                if recent.over {
+                    continue;
+                }
                 let what = match MARKS.get(which) {
                     Some(_) => What::Mark(which, false),
-                    None => What::Young(Box::new(inodes.unwatch(number))),
+                    None => What::Young(Box::new(inodes.uses(number).early)),
                 };
-                if !over {
-                    out.push((birth, order, due, what));
+                out.push((birth, order, due, what));
+                if self.subject == Subject::File && which == MARKS.len() - 1 {
+                    out.push((birth, USED, due, What::Used(Box::new(inodes.uses(number).last))));
                 }
             }
         }

@@ -11,7 +11,7 @@ use birthmark_trace::message::Interner;
 use std::io::{Read, Write};
 
 /// The first line of a snapshot of lives. It has the version of all contents.
-const LINE: &str = "birthmark lives 4\n";
+const LINE: &str = "birthmark lives 5\n";
 
 impl Lives {
     /// Writes the whole state, rows and events that were not taken included.

@@ -1,17 +1,18 @@
-//! The places of young files.
+//! The places of files whose use is to be emitted.
 
-use super::early::Early;
+use super::events::Uses;
 use super::inodes::Slot;
+use super::life::Inode;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The place of a file.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Place {
     /// In memory.
     Here(Slot),
-    /// Spilled, with its early use.
-    Gone(Early),
+    /// Spilled, with its use.
+    Gone(Box<Uses>),
 }
 
 /// The places of files by the number of their birth.
@@ -35,40 +36,41 @@ impl Young {
     /// Records that a file came into memory.
     #[inline]
     pub fn next_id(&mut self, number: u64, slot: Slot) {
-        self.put(number, Place::Here(slot));
+        if let Some(place) = self.at(number).and_then(Option::as_mut) {
+            *place = Place::Here(slot);
+        }
     }
 
     /// Records that a file left memory.
     #[inline]
-    pub fn went(&mut self, number: u64, early: &Early) {
-        self.put(number, Place::Gone(*early));
+    pub fn went(&mut self, number: u64, inode: &Inode) {
+        if let Some(place) = self.at(number).and_then(Option::as_mut) {
+            *place = Place::Gone(Box::new(Uses::of_file(inode)));
+        }
     }
 
-    /// Returns the same with all files spilled, with their early uses.
-    pub fn all_gone(&self, early: impl Fn(Slot) -> Early) -> Young {
+    /// Returns the same with all files spilled, with their uses.
+    pub fn all_gone(&self, uses: impl Fn(Slot) -> Uses) -> Young {
         let mut young = self.clone();
         for place in young.places.iter_mut().flatten() {
             if let Place::Here(slot) = *place {
-                *place = Place::Gone(early(slot));
+                *place = Place::Gone(Box::new(uses(slot)));
             }
         }
         young
     }
 
+    /// Returns the place of a file, if watched.
+    pub fn place(&mut self, number: u64) -> Option<&Place> {
+        self.at(number)?.as_ref()
+    }
+
     /// Stops watching a file.
-    pub fn unwatch(&mut self, number: u64) -> Option<Place> {
-        let place = self.at(number)?.take();
+    pub fn unwatch(&mut self, number: u64) {
+        self.at(number).map(Option::take);
         while self.places.front().is_some_and(Option::is_none) {
             self.places.pop_front();
             self.first += 1;
-        }
-        place
-    }
-
-    #[inline]
-    fn put(&mut self, number: u64, place: Place) {
-        if let Some(watched @ Some(_)) = self.at(number) {
-            *watched = Some(place);
         }
     }
 
