@@ -201,6 +201,10 @@ class Following(Strict):
         description="adjust the published model's thresholds by observed outcomes;"
         " needs a history and a registry",
     )
+    refresh: bool = Field(
+        default=True,
+        description="refresh the published model from the latest births; needs control",
+    )
     send: str | None = Field(
         default=None,
         description="service on another host that receives the live history, as"

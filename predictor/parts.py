@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,19 @@ def archive(directory: Path) -> Iterator[zipfile.Path]:
     """Make the archive in a directory; yield the place for its parts."""
     with zipfile.ZipFile(directory / ARCHIVE, "w") as content:
         yield zipfile.Path(content)
+
+
+def copy(directory: Path, archive: zipfile.Path, without: Collection[str]) -> None:
+    """Copy the parts of a stored model into an archive, ``without`` those of these names.
+
+    Raises ``DamagedModelError`` for a model without an archive, which earlier releases stored.
+    """
+    source = parts_of(directory)
+    if not isinstance(source, zipfile.Path):
+        raise DamagedModelError(directory / ARCHIVE, "an archive")
+    for name in source.root.namelist():
+        if name not in without:
+            archive.root.writestr(name, source.root.read(name))
 
 
 def parts_of(directory: Path) -> Part:

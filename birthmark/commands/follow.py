@@ -104,7 +104,7 @@ def _control(registry: str | None, how: Following, out: Path) -> Iterator[Heed |
     from birthmark.training.control.follower import FollowerControl
     from birthmark.training.registry.versions import Registry
 
-    with FollowerControl(Registry(registry), how.history, out) as control:
+    with FollowerControl(Registry(registry), how.history, out, how.refresh) as control:
         yield control.heed
 
 

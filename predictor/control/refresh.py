@@ -123,7 +123,7 @@ class Refresher:
         return float(sums.sum()) / spread if spread else 0.0
 
     def _score(self) -> None:
-        """Score the births since the last step by its candidate, which has not learned from them."""
+        """Score the births since the last step by its candidate, which learned before them."""
         candidate, unscored, self._unscored = self._candidate, self._unscored, []
         for about_names in (False, True):
             own = [each for each in unscored if each.about_names is about_names]

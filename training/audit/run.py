@@ -37,8 +37,8 @@ from birthmark.training.control.audited import ledgers, moved
 from birthmark.training.learn.loss import without_loss
 from birthmark.training.learn.profile import Profile
 from birthmark.training.registry import thresholds
-from birthmark.training.registry.stored import load
 from birthmark.training.registry.manifests import base_version
+from birthmark.training.registry.stored import load
 from birthmark.training.registry.versions import Registry, RegistryError
 from birthmark.training.reports.labels import AUDITS
 from birthmark.training.reports.verdict import Night, Verdict, named, of_nights

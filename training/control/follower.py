@@ -13,10 +13,12 @@ import pyarrow as pa
 
 from birthmark.data.common import durable
 from birthmark.data.follow.mirror import Seen
+from birthmark.data.settings import Following
 from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor.control import Control, ControlSettings, FollowedControl
 from birthmark.predictor.parts import DamagedModelError, read_table, write_table
 from birthmark.predictor.trained import TrainedModel
+from birthmark.training.control.refreshes import Refreshes
 from birthmark.training.registry import thresholds
 from birthmark.training.registry.published import NoModelError, Published, read_published
 from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
@@ -45,14 +47,20 @@ class FollowerControl:
     Its input is from the mirror of the live history (``data.follow.mirror.Mirror.heed``). It works
     in a separate thread; births that exceed its speed or capacity are left out, and counted in
     ``skipped``. It writes the thresholds beside ``history``, and saves its state in ``out``, from
-    which the next control resumes. Use it as a context manager.
+    which the next control resumes. With ``refresh`` it also refreshes the version
+    (``training.control.refreshes``). Use it as a context manager.
     """
 
-    def __init__(self, registry: Registry, history: Path, out: Path) -> None:
+    def __init__(
+        self, registry: Registry, history: Path, out: Path, refresh: bool = Following().refresh
+    ) -> None:
         self._skipped = 0
         self._registry = registry
         self._place, self._state = thresholds.beside(history), out / _STATE
         self._stamp: Hashable = None
+        self._refreshes: Refreshes | None = None
+        self._refresh_error = ""
+        self._is_refreshing = refresh
         self._control: FollowedControl | None = None
         self._waiting: list[Seen] = []
         self._rows = self._outcomes = 0
@@ -113,6 +121,7 @@ class FollowerControl:
         control.became(pa.Table.from_batches([each.outcomes for each in seen]))
         control.count(seen[-1].clock)
         self._publish(control)
+        self._refresh()
         if time.monotonic() - self._saved >= SAVE_EVERY:
             self._save()
 
@@ -123,13 +132,35 @@ class FollowerControl:
             return
         with suppress(NoModelError):
             published = read_published(self._registry)
-            if self._control is None or published.version != self._control.control.version:
-                self._control = self._of(published)
+            model = TrainedModel.load(published.directory, False, published.kind)
+            if self._control is None or published.base != self._control.control.version:
+                self._refreshes = self._refreshes_of(published)
+                self._control = self._of(published, model)
+            else:
+                self._control.models = model.of_kind(published.kind)
         self._stamp = stamp
 
-    def _of(self, published: Published) -> FollowedControl:
+    def _refreshes_of(self, published: Published) -> Refreshes | None:
+        """Return what refreshes a version; None if that is off, or not possible."""
+        try:
+            return Refreshes(self._registry, published) if self._is_refreshing else None
+        except (OSError, ValueError) as error:
+            log.warning("%s is not refreshed: %s", published.base, error)
+            return None
+
+    def _refresh(self) -> None:
+        """Refresh the version if it is time; thresholds move on if that fails."""
+        try:
+            if self._refreshes is not None:
+                self._refreshes.refresh()
+            self._refresh_error = ""
+        except (OSError, ValueError) as error:
+            if str(error) != self._refresh_error:
+                log.warning("the published version is not refreshed: %s", error)
+            self._refresh_error = str(error)
+
+    def _of(self, published: Published, model: TrainedModel) -> FollowedControl:
         """Return the control of a version, resumed from the saved state."""
-        model = TrainedModel.load(published.directory, False, published.kind)
         models = model.of_kind(published.kind)
         static = {
             (key, scope): models.point(key, scope).bounded
@@ -137,11 +168,14 @@ class FollowerControl:
             for scope in HISTORY_SCOPES
         }
         settings = ControlSettings(bound=model.parameters["bound"])
-        control, counted_until = Control(static, settings, published.version), 0
+        control, counted_until = Control(static, settings, published.base), 0
         saved = self._read()
-        if saved is not None and saved[0].version == published.version:
+        if saved is not None and saved[0].version == published.base:
             control, counted_until = saved
-        return FollowedControl(models, model.predicates, control, counted_until)
+        refresher = None if self._refreshes is None else self._refreshes.refresher
+        return FollowedControl(
+            models, model.predicates, control, counted_until, refresher=refresher
+        )
 
     def _read(self) -> tuple[Control, int] | None:
         if not self._state.exists():

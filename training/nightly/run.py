@@ -369,7 +369,8 @@ def _left_unpublished(config: Config, registry: Registry, window: Sequence[Path]
 def _champion(registry: Registry) -> Stored | None:
     """Return the published version, without refreshes; None if there is none of this release.
 
-    A refresh has learned from the day that it would be tested on. A version of another release cannot be loaded, compared or served.
+    A refresh has learned from the day that it would be tested on. A version of another release
+    cannot be loaded, compared or served.
     """
     try:
         return None if (published := registry.base()) is None else load(registry, published)

@@ -31,8 +31,8 @@ from birthmark.training.registry.manifests import (
     MANIFEST,
     VERSION,
     RegistryError,
-    is_refresh,
     base_version,
+    is_refresh,
 )
 from birthmark.training.registry.storage import LocalStorage, Storage
 

@@ -11,6 +11,9 @@ from birthmark.predictor.models.forest.forest import (
     EDGE,
     FULL,
     LEAF,
+    REFIT_PASSES,
+    REFIT_PRIOR,
+    REFIT_RATE,
     Forest,
     WeightedTrees,
     sigmoid,
@@ -177,3 +180,61 @@ def test_nodes_that_make_no_trees_are_refused():
     ):
         with pytest.raises(ValueError, match=reason):
             damaged(**changes)
+
+
+def simply_refit(
+    forest: Forest, matrix: npt.NDArray[np.uint8], answers: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Return the refitted score of each leaf by its node, before rounding (the oracle)."""
+    leaves = np.stack([path.leaves for path in forest.walk(matrix)], axis=1)
+    scores = np.zeros((len(forest.column), OUTPUTS))
+    leaf = forest.column == LEAF
+    scores[leaf] = forest.scores[forest.target[leaf]]
+    for _ in range(REFIT_PASSES):
+        sums = forest.base + forest.unit * scores[leaves].sum(axis=1)
+        residuals = np.where(np.isnan(answers), 0.0, answers - sums)
+        moved, known = np.zeros_like(scores), np.zeros_like(scores)
+        for tree in range(len(forest.roots)):
+            np.add.at(moved, leaves[:, tree], residuals)
+            np.add.at(known, leaves[:, tree], ~np.isnan(answers))
+        step = REFIT_RATE / len(forest.roots) / forest.unit
+        scores = np.clip(scores + step * moved / (known + REFIT_PRIOR), 0, FULL)
+    return scores[leaf]
+
+
+def test_a_refit_moves_leaves_towards_new_answers_and_keeps_splits_unit_and_base() -> None:
+    forest, matrix = forest_of(grown()), rows(1)
+    answers = (~labels(matrix)).astype(float)
+    answers[::3, 0] = np.nan
+    refit = forest.refit(matrix, answers)
+    leaf = forest.column == LEAF
+    expected = simply_refit(forest, matrix, answers)
+    assert np.abs(refit.scores[refit.target[leaf]] - expected).max() < 0.51
+    assert (refit.unit, refit.base.tolist()) == (forest.unit, forest.base.tolist())
+    assert (refit.column == forest.column).all() and (refit.threshold == forest.threshold).all()
+
+    def error(own: Forest) -> float:
+        return float(np.nanmean((own.predict(matrix) - answers) ** 2))
+
+    assert error(refit) < 0.7 * error(forest)
+
+
+def test_a_refit_without_known_answers_changes_nothing() -> None:
+    forest, matrix = forest_of(grown()), rows(1)
+    refit = forest.refit(matrix, np.full((len(matrix), OUTPUTS), np.nan))
+    assert (refit.predict(rows(2)) == forest.predict(rows(2))).all()
+
+
+def test_outputs_of_a_refit_replace_some_of_a_forest() -> None:
+    forest, matrix = forest_of(grown()), rows(1)
+    refit = forest.refit(matrix, (~labels(matrix)).astype(float))
+    mixed = forest.with_outputs(refit, [1])
+    scores, expected = mixed.predict(matrix), forest.predict(matrix)
+    expected[:, 1] = refit.predict(matrix)[:, 1]
+    assert (scores == expected).all()
+    assert (refit.predict(matrix)[:, 1] != forest.predict(matrix)[:, 1]).any()
+
+
+def test_a_refit_refuses_answers_of_other_rows() -> None:
+    with pytest.raises(ValueError, match="matrix"):
+        forest_of(grown()).refit(rows(1), np.zeros((3, OUTPUTS)))
