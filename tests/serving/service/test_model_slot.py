@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -18,13 +19,18 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
+from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import TrainedModel
-from birthmark.predictor.allocation.verdicts import hint_image
+from birthmark.predictor.allocation.verdicts import USUAL_ROOM, hint_image
+from birthmark.predictor.image.forest import NEVER
 from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
+from birthmark.serving.metrics.metrics import Metrics
 from birthmark.serving.models.loaded import load_model
+from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.published import NoModelError
+from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry, RegistryError
 from tests.builders.abstaining import abstain
 from tests.layout_hint.laid import VERSION_AT, sealed
@@ -308,3 +314,38 @@ def test_a_predicate_with_too_many_false_positives_is_no_until_another_version_i
         publish(settings.registry)
         assert eventually(lambda: answered(client) == "yes")
         assert metric not in client.get("/metrics").text
+
+
+def test_a_refresh_keeps_the_thresholds_in_force(tmp_path: Path, publish: Publish) -> None:
+    registry = Registry(tmp_path / "registry")
+    publish(registry.path)
+    slot = ModelSlot(registry, None, None, USUAL_ROOM, Metrics(stale_days=2))
+    asyncio.run(slot.refresh())
+    assert slot.model is not None
+    base, before = slot.model.version, slot.model
+    key, scope = before.answerer.predicates[0], HISTORY_SCOPES[0]
+    never = MovedThreshold(
+        predicate=key,
+        told=scope,
+        calibrated=None,
+        score=None,
+        sum=NEVER,
+        outcomes=0,
+        false_positives=0,
+    )
+    before.apply_thresholds(
+        MovedThresholds(version=base, kind=before.kind, bound=0.01, clock=0, thresholds=[never])
+    )
+
+    def write(copy: Path) -> None:
+        shutil.copytree(registry.directory(base), copy, dirs_exist_ok=True)
+        (copy / "manifest.json").unlink()
+
+    refresh = registry.refresh(write, registry.manifest(base))
+    asyncio.run(slot.refresh())
+    assert slot.model is not before
+    assert (slot.model.version, slot.model.base) == (refresh, base)
+    assert slot.model.moved_thresholds == before.moved_thresholds != {}
+    registry.publish(write, registry.manifest(base))
+    asyncio.run(slot.refresh())
+    assert (slot.model.base, slot.model.moved_thresholds) == (slot.model.version, {})

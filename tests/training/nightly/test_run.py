@@ -150,6 +150,28 @@ def test_the_second_night_tests_the_published_model_on_the_new_day_and_replaces_
     assert {row["n"] for row in manifest["figures"] if row["predicate"] == "lock"} == {30}
 
 
+def test_a_night_after_a_refresh_tests_and_replaces_the_version_that_was_refreshed(
+    first: Night, config: Config, bring: Bring, registry: Registry
+) -> None:
+    base = str(first.version)
+    directory = registry.directory(base)
+
+    def write(copy: Path) -> None:
+        shutil.copytree(directory, copy, dirs_exist_ok=True)
+        (copy / "manifest.json").unlink()
+
+    registry.refresh(write, registry.manifest(base))
+    assert registry.current() != base
+    assert run(config).version is None, "the same window is not trained on again"
+    bring(1)
+    second = run(config)
+    folder = config.datasets.directory / second.datasets[0]
+    assert json.loads((folder / "evaluation.json").read_text())["version"] == base
+    manifest = registry.manifest(str(second.version))
+    assert (manifest["compared_with"], second.current) == (base, second.version)
+    assert registry.previous() == base
+
+
 def test_each_night_leaves_a_page_about_its_day_with_what_the_model_answered(
     first: Night, config: Config, registry: Registry, bring: Bring
 ) -> None:
@@ -360,8 +382,9 @@ def test_two_runs_at_once_are_refused(config: Config, bring: Bring) -> None:
         run(config)
 
 
+@pytest.mark.parametrize("refresh", ["", ".00007-0a1b2c"], ids=["trained", "refreshed"])
 def test_served_predictions_are_audited_once_with_each_new_dataset(
-    first: Night, config: Config, bring: Bring, registry: Registry, tmp_path: Path
+    first: Night, config: Config, bring: Bring, registry: Registry, tmp_path: Path, refresh: str
 ) -> None:
     log = tmp_path / "log"
     config = config.model_copy(update={"audit": Audit(log=log)})
@@ -370,7 +393,7 @@ def test_served_predictions_are_audited_once_with_each_new_dataset(
     day.mkdir(parents=True)
     born = datetime(2001, 10, 23, tzinfo=UTC)
     row = {"time": born, "name": b"inbox.lock", "uid": 1, "answer:lock": True}
-    row |= {"model": first.version, "kind": "rules", "point": "bounded"}
+    row |= {"model": f"{first.version}{refresh}", "kind": "rules", "point": "bounded"}
     columns = pa.schema([*PREDICTIONS, pa.field("answer:lock", pa.bool_())])
     pq.write_table(pa.Table.from_pylist([row], schema=columns), day / "1.parquet")
     bring(1)

@@ -17,8 +17,15 @@ from typing import Any
 
 import pytest
 
+from birthmark.training.registry.manifests import base_version
 from birthmark.training.registry.object_store import cache_directory
-from birthmark.training.registry.versions import FORMAT, Registry, RegistryError
+from birthmark.training.registry.versions import (
+    FORMAT,
+    Registry,
+    RegistryError,
+    is_refresh,
+    with_refresh,
+)
 
 NIGHT = datetime(2026, 11, 21, 7, 45, tzinfo=UTC)
 
@@ -396,3 +403,24 @@ def test_publishers_at_the_same_time_take_turns(tmp_path: Path) -> None:
     for version in registry.versions():
         registry.verify(version)
     assert registry.current() == registry.versions()[-1]
+
+
+def test_a_refresh_is_named_after_its_base_and_is_no_trained_version(registry: Registry) -> None:
+    base = registry.publish(parts("base"), {})
+    refresh = registry.refresh(parts("refreshed"), registry.manifest(base))
+    assert (registry.current(), registry.base()) == (refresh, base)
+    assert served(registry) == "refreshed"
+    assert (registry.versions(), registry.refreshes()) == ([base], [refresh])
+    assert with_refresh(registry) == [base, refresh]
+    assert (base_version(refresh), is_refresh(refresh), is_refresh(base)) == (base, True, False)
+    newer = registry.publish(parts("newer"), {})
+    assert registry.previous() == base
+    assert with_refresh(registry) == [base, newer]
+
+
+def test_a_damaged_refresh_is_refused(registry: Registry) -> None:
+    base = registry.publish(parts("base"), {})
+    refresh = registry.refresh(parts("refreshed"), registry.manifest(base))
+    (registry.directory(refresh) / "model.json").write_text("{ }")
+    with pytest.raises(RegistryError, match=r"model\.json"):
+        registry.verify(refresh)

@@ -211,7 +211,8 @@ def test_a_refit_moves_leaves_towards_new_answers_and_keeps_splits_unit_and_base
     expected = simply_refit(forest, matrix, answers)
     assert np.abs(refit.scores[refit.target[leaf]] - expected).max() < 0.51
     assert (refit.unit, refit.base.tolist()) == (forest.unit, forest.base.tolist())
-    assert (refit.column == forest.column).all() and (refit.threshold == forest.threshold).all()
+    assert (refit.column == forest.column).all()
+    assert (refit.threshold == forest.threshold).all()
 
     def error(own: Forest) -> float:
         return float(np.nanmean((own.predict(matrix) - answers) ** 2))
