@@ -66,7 +66,7 @@ def copy(directory: Path, archive: zipfile.Path, without: Collection[str]) -> No
     if not isinstance(source, zipfile.Path):
         raise DamagedModelError(directory / ARCHIVE, "an archive")
     for name in source.root.namelist():
-        if name not in without:
+        if name not in without and not name.endswith("/"):  # directories are implied
             archive.root.writestr(name, source.root.read(name))
 
 

@@ -197,7 +197,10 @@ class Site:
     @property
     def _written_by_follower(self) -> list[Path]:
         """Return the other directories that the follower writes to."""
+        follow = self.settings.follow
         outputs = [path.parent for path in (self.history, self.status) if path]
+        if follow is not None and follow.control and follow.refresh:
+            outputs += [self.registry] if isinstance(self.registry, Path) else []
         places = dict.fromkeys([*filter(None, [self.followed]), *outputs])
         return [place for place in places if place != self._follower_runtime]
 

@@ -120,7 +120,7 @@ def test_units_may_write_to_what_they_keep_and_no_more(tmp_path: Path) -> None:
     night = directives(units["birthmark-nightly.service"].text)
     follow = directives(units["birthmark-follow.service"].text)
     stored = "/srv/birthmark"
-    assert follow["ReadWritePaths"] == [f"{stored}/followed"]
+    assert follow["ReadWritePaths"] == [f"{stored}/followed", f"{stored}/registry"]
     assert serve["ReadWritePaths"] == [f"{stored}/registry", f"{stored}/log"]
     assert night["ReadWritePaths"] == [f"{stored}/registry", f"{stored}/datasets"]
     assert serve["RuntimeDirectory"] == ["birthmark"]
@@ -146,11 +146,19 @@ def test_a_unit_follows_where_the_settings_name_a_source(tmp_path: Path) -> None
     assert "BIRTHMARK_HISTORY" not in units["birthmark.service"].text
 
 
+def test_a_follower_that_does_not_refresh_may_not_write_to_the_registry(tmp_path: Path) -> None:
+    alone = site(tmp_path, follow="[follow]\nrefresh = false\n")
+    unit = made("systemd", alone)["birthmark-follow.service"]
+    assert directives(unit.text)["ReadWritePaths"] == ["/srv/birthmark/followed"]
+
+
 def test_units_leave_to_the_configuration_what_it_states(tmp_path: Path) -> None:
     found = site(tmp_path, follow='[follow]\nhistory = "/srv/live/history"\nstatus = "/srv/s/s"\n')
     follow = directives(made("systemd", found)["birthmark-follow.service"].text)
     assert "RuntimeDirectory" not in follow
-    assert follow["ReadWritePaths"] == ["/srv/birthmark/followed", "/srv/live", "/srv/s"]
+    assert follow["ReadWritePaths"] == [
+        *("/srv/birthmark/followed", "/srv/live", "/srv/s", "/srv/birthmark/registry")
+    ]
     assert "--status /srv/s/s --history /srv/live/history" in follow["ExecStart"][0]
     stated = '\n[serve]\nuds = "/run/birthmark/socket"\nthreads = 4\n'
     found.config.write_text(found.config.read_text() + stated)

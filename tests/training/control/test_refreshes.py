@@ -13,7 +13,7 @@ from birthmark.data import lives
 from birthmark.data.common.durations import SECOND
 from birthmark.data.samples import DAYS
 from birthmark.features.creates import from_files
-from birthmark.predictor import FILE_PREDICATES, births
+from birthmark.predictor import BUILT_IN, births
 from birthmark.predictor.control.refresh import RecentBirths
 from birthmark.predictor.trained import TrainedModel
 from birthmark.serving.models.images import Tallies
@@ -23,7 +23,7 @@ from birthmark.training.control.refreshes import Refreshes
 from birthmark.training.registry.published import read_published
 from birthmark.training.registry.versions import KEPT_REFRESHES, Registry, RegistryError
 
-KEYS, STEP = ("size=zero", "lock"), 200
+KEYS, STEP = ("size=zero", "lock", "HotName"), 200
 SERVED = {"serve": "forest", "point": "bounded"}
 
 
@@ -34,7 +34,7 @@ def tables() -> tuple[pa.Table, pa.Table]:
 
 @pytest.fixture(scope="module")
 def model(tables: tuple[pa.Table, pa.Table]) -> TrainedModel:
-    predicates = [FILE_PREDICATES[key] for key in KEYS]
+    predicates = [BUILT_IN[key] for key in KEYS]
     return TrainedModel(trees=8, rounds=4).train(*tables, predicates, ("rules", "forest"))
 
 
@@ -87,6 +87,7 @@ def test_a_refresh_is_a_complete_version_of_the_base_and_answers(
     assert list(manifest["refreshed"]) == ["lock"]
     assert manifest["refreshed"]["lock"] > 1
     assert manifest["parts"].keys() == before["parts"].keys()
+    assert "hints.image" in manifest["parts"]
     loaded = TrainedModel.load(registry.directory(current))
     old, new = (each.of_kind("forest").scores(creates) for each in (model, loaded))
     assert (old["lock"] != new["lock"]).any()
