@@ -24,9 +24,9 @@ from birthmark.training.registry.versions import is_remote
 SERVICE_MEMORY = 800
 """Memory limit of the service, in MB: 500 (``docs/serving.md``), and pages of files."""
 
-FOLLOW_BASE = 900
-"""Memory of the follower besides its ``memory``, in MB: program, live history, published model and
-pages of files."""
+FOLLOW_BASE = 1300
+"""Memory of the follower besides its ``memory``, in MB: program, live history, published model, its
+refreshes and pages of files."""
 
 HISTORY = Path("/run/birthmark-follow/history")
 """File of the live history, unless it is configured."""
