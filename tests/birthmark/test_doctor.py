@@ -712,6 +712,20 @@ def test_each_fault_is_found_and_no_other(home: Home, fault: str) -> None:
     assert printed.splitlines()[0].endswith(f"found: {', '.join(found)}.")
 
 
+def test_a_service_that_has_not_loaded_the_last_refresh_is_no_fault(home: Home) -> None:
+    copy = shutil.copytree(home.path / "registry", home.path / "another")
+    home.after.enter_context(serving(home, copy))
+    base = home.registry.published()
+
+    def write(to: Path) -> None:
+        shutil.copytree(home.registry.directory(base), to, dirs_exist_ok=True)
+        (to / "manifest.json").unlink()
+
+    home.registry.refresh(write, home.registry.manifest(base))
+    own(home.path / "registry")
+    assert "service" not in home.found()
+
+
 @pytest.mark.parametrize("closed", ["traces", "datasets"])
 def test_a_folder_that_this_user_cannot_list_is_not_taken_for_an_empty_one(
     home: Home, monkeypatch: pytest.MonkeyPatch, closed: str

@@ -393,7 +393,10 @@ class Registry:
         self, manifest: Mapping[str, Any], parts: Mapping[str, Any], name: str | None
     ) -> dict[str, Any]:
         now = self._clock().astimezone(UTC)
-        own = {"format": FORMAT, "created": now.isoformat(timespec="seconds"), "parts": parts}
+        created = now.isoformat(timespec="seconds")
+        own = {"format": FORMAT, "created": created, "parts": parts}
+        if name is not None:  # the age of a version is that of its training
+            own |= {"created": manifest["created"], "refreshed_at": created}
         # Round trip through JSON, which turns keys into strings and tuples into lists.
         described = json.loads(json.dumps({**manifest, **own}, allow_nan=False))
         name = name or self._instant(now)

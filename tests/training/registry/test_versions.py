@@ -407,11 +407,15 @@ def test_publishers_at_the_same_time_take_turns(tmp_path: Path) -> None:
 
 def test_a_refresh_is_named_after_its_base_and_is_no_trained_version(registry: Registry) -> None:
     base = registry.publish(parts("base"), {})
-    refresh = registry.refresh(parts("refreshed"), registry.manifest(base))
+    later = Registry(registry.path, clock=lambda: NIGHT + timedelta(hours=1))
+    refresh = later.refresh(parts("refreshed"), registry.manifest(base))
     assert (registry.current(), registry.base()) == (refresh, base)
     assert served(registry) == "refreshed"
     assert (registry.versions(), registry.refreshes()) == ([base], [refresh])
     assert with_refresh(registry) == [base, refresh]
+    created = registry.manifest(base)["created"]
+    about = registry.manifest(refresh)
+    assert (about["created"], about["refreshed_at"]) == (created, "2026-11-21T08:45:00+00:00")
     assert (base_version(refresh), is_refresh(refresh), is_refresh(base)) == (base, True, False)
     newer = registry.publish(parts("newer"), {})
     assert registry.previous() == base
