@@ -49,11 +49,16 @@ class LoadedModel(ImageModel):
         put_in_force(self.answerer, self.moved_thresholds.values())
 
     def follow(self, before: LoadedModel) -> None:
-        """Keep the thresholds in force if the model before is of the same base version.
+        """Keep the thresholds in force if this is another refresh of the model before.
 
-        Their sums stay the same: a refresh changes neither unit nor base of a forest.
+        Their sums stay the same: a refresh changes neither unit nor base of a forest. The same
+        version is loaded again when audits moved thresholds: these are in force then.
         """
-        if (self.base, self.kind, self.point) == (before.base, before.kind, before.point):
+        if self.version != before.version and (self.base, self.kind, self.point) == (
+            before.base,
+            before.kind,
+            before.point,
+        ):
             self._replace(before.moved_thresholds.values())
             put_in_force(self.answerer, self.moved_thresholds.values())
 
