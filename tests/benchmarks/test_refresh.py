@@ -13,6 +13,7 @@ from birthmark.data.samples import DAYS
 from birthmark.predictor.control.refresh import JUDGED
 
 
+@pytest.mark.deep
 def test_each_predicate_has_the_figures_of_both_models_at_each_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
