@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,10 +24,6 @@ if TYPE_CHECKING:  # help and the other commands do without them, and start soon
 
 EVERY = 1.0
 """Interval between reports of the status, in seconds."""
-
-SWITCH = 2e-4
-"""Time after which control and refreshes let the follower run on, seconds: Python's own, 5 ms,
-would pass at each of many calls for a piece of traffic."""
 
 
 @with_options
@@ -109,7 +104,6 @@ def _control(registry: str | None, how: Following, out: Path) -> Iterator[Heed |
     from birthmark.training.control.follower import FollowerControl
     from birthmark.training.registry.versions import Registry
 
-    sys.setswitchinterval(SWITCH)
     with FollowerControl(Registry(registry), how.history, out, how.refresh) as control:
         yield control.heed
 

@@ -16,20 +16,26 @@ pytestmark = pytest.mark.deep
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], str, Path]:
-    """Return the rows, the output and the picture of a run on the bundled days."""
-    out = tmp_path_factory.mktemp("control")
-    files = ["--json", str(out / "rows.json"), "--plot", str(out / "noon.svg")]
-    days = ["--train", str(DAYS[0]), "--test", str(DAYS[1]), "--noon", "--kind", "rules"]
+def run_control(*options: str) -> str:
+    """Run the benchmark on the bundled days; return its output."""
+    days = ["--train", str(DAYS[0]), "--test", str(DAYS[1]), "--kind", "rules"]
     run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.control", *days, *files],
+        [sys.executable, "-m", "benchmarks.control", *days, *options],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     )
-    return json.loads((out / "rows.json").read_text()), run.stdout, out / "noon.svg"
+    return run.stdout
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], str, Path]:
+    """Return the rows, the output and the picture of a run on the bundled days."""
+    out = tmp_path_factory.mktemp("control")
+    files = ["--json", str(out / "rows.json"), "--plot", str(out / "noon.svg")]
+    printed = run_control("--noon", *files)
+    return json.loads((out / "rows.json").read_text()), printed, out / "noon.svg"
 
 
 def test_each_predicate_has_a_row_at_each_level(
@@ -61,18 +67,10 @@ def test_the_control_moves_thresholds(measured: tuple[list[dict[str, Any]], str,
 
 def test_misleading_births_have_a_row_per_effect(tmp_path: Path) -> None:
     out = tmp_path / "rows.json"
-    days = ["--train", str(DAYS[0]), "--test", str(DAYS[1]), "--kind", "rules"]
-    options = ["--misleading", "500", "--json", str(out)]
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.control", *days, *options],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    printed = run_control("--misleading", "500", "--json", str(out))
     rows = json.loads(out.read_text())
     moved = {row["predicate"] for row in rows}
     assert len(rows) == len(moved) * 4
     assert "lifespan<=1" in moved
     assert "write-only" in moved
-    assert "500 births of one client" in run.stdout
+    assert "500 births of one client" in printed

@@ -17,6 +17,13 @@ def abstain(registry: Registry, *predicates: str, kind: str | None = None) -> No
     """Let the published version abstain on predicates: a tenth of 1,000 files got a wrong yes."""
     version = registry.current()
     assert version is not None
+    bound = read_description(registry.directory(version))["parameters"]["bound"]
+    kind = kind or registry.manifest(version)["serve"]
+    write_registry(registry, above_all_scores(version, kind, bound, *predicates))
+
+
+def above_all_scores(version: str, kind: str, bound: float, *predicates: str) -> MovedThresholds:
+    """Return thresholds of a version that no score of these predicates reaches."""
     rows = [
         MovedThreshold(
             predicate=key,
@@ -30,11 +37,4 @@ def abstain(registry: Registry, *predicates: str, kind: str | None = None) -> No
         for key in predicates
         for scope in HISTORY_SCOPES
     ]
-    moved = MovedThresholds(
-        version=version,
-        kind=kind or registry.manifest(version)["serve"],
-        bound=read_description(registry.directory(version))["parameters"]["bound"],
-        clock=0,
-        thresholds=rows,
-    )
-    write_registry(registry, moved)
+    return MovedThresholds(version=version, kind=kind, bound=bound, clock=0, thresholds=rows)

@@ -19,10 +19,8 @@ from birthmark.data.datasets.tables import read_files, read_names
 from birthmark.data.ingest.run import ingest
 from birthmark.data.samples import DAYS
 from birthmark.features import from_requests
-from birthmark.features.history_scope import HISTORY_SCOPES
 from birthmark.predictor import TrainedModel
 from birthmark.predictor.allocation.verdicts import USUAL_ROOM, hint_image
-from birthmark.predictor.image.forest import NEVER
 from birthmark.predictor.models.compile import compile_models
 from birthmark.predictor.saved_images import HINTS_IMAGE, IMAGE
 from birthmark.serving.metrics.metrics import Metrics
@@ -30,9 +28,8 @@ from birthmark.serving.models.loaded import load_model
 from birthmark.serving.service.model_slot import ModelSlot
 from birthmark.serving.settings import Settings
 from birthmark.training.registry.published import NoModelError
-from birthmark.training.registry.thresholds import MovedThreshold, MovedThresholds
 from birthmark.training.registry.versions import Registry, RegistryError
-from tests.builders.abstaining import abstain
+from tests.builders.abstaining import above_all_scores, abstain
 from tests.layout_hint.laid import VERSION_AT, sealed
 from tests.serving.answers.test_arrow_answers import arrow
 
@@ -323,19 +320,8 @@ def test_a_refresh_keeps_the_thresholds_in_force(tmp_path: Path, publish: Publis
     asyncio.run(slot.refresh())
     assert slot.model is not None
     base, before = slot.model.version, slot.model
-    key, scope = before.answerer.predicates[0], HISTORY_SCOPES[0]
-    never = MovedThreshold(
-        predicate=key,
-        told=scope,
-        calibrated=None,
-        score=None,
-        sum=NEVER,
-        outcomes=0,
-        false_positives=0,
-    )
-    before.apply_thresholds(
-        MovedThresholds(version=base, kind=before.kind, bound=0.01, clock=0, thresholds=[never])
-    )
+    predicate = before.answerer.predicates[0]
+    before.apply_thresholds(above_all_scores(base, before.kind, before.bound, predicate))
 
     def write(copy: Path) -> None:
         shutil.copytree(registry.directory(base), copy, dirs_exist_ok=True)
