@@ -12,7 +12,7 @@ from birthmark.predictor.image.header import HINTS_IMAGE, IMAGE
 from birthmark.predictor.models.forest.set import ForestModels
 from birthmark.predictor.trained import TrainedModel
 from birthmark.training.registry.published import Published
-from birthmark.training.registry.versions import MANIFEST, Registry, is_refresh
+from birthmark.training.registry.versions import MANIFEST, Registry
 
 LEAST_INTERVAL = 30.0
 """Least time between refreshes, seconds."""
@@ -59,7 +59,8 @@ class Refreshes:
     def _refresh(self) -> None:
         models, keys = self.refresher.step()
         if not keys:
-            if is_refresh(self._registry.current() or ""):
+            # Another version may have been published since, and refreshed by another follower.
+            if self._registry.base() == self._base != self._registry.current():
                 self._registry.make_current(self._base)
             return
 

@@ -149,6 +149,16 @@ def test_a_version_published_meanwhile_is_not_refreshed_by_births_of_the_one_bef
     assert (registry.published(), registry.refreshes()) == (newer, [])
 
 
+def test_a_refresh_of_a_newer_version_is_not_replaced_by_an_older_base(
+    registry: Registry, model: TrainedModel
+) -> None:
+    own = made(registry)
+    newer = registry.publish(model.save, {**SERVED, "newer": True})
+    refresh = registry.refresh(model.save, registry.manifest(newer))
+    own.refresh()  # without evidence
+    assert registry.published() == refresh
+
+
 def test_only_the_newest_refreshes_are_kept_and_go_with_their_version(
     registry: Registry, model: TrainedModel
 ) -> None:
